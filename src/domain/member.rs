@@ -1,0 +1,101 @@
+//! A member: the lead or a teammate, as `team/config.json` keeps it.
+
+use super::{Extra, Generation, MemberName, TaskId};
+use serde::{Deserialize, Serialize};
+
+/// What a member does, in one word. `working`, `idle` and `shutdown` mean the same as upstream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemberStatus {
+    /// Written into the configuration by another process; the runtime will spawn it.
+    Requested,
+    /// In a model call, a tool, or between the two.
+    Working,
+    /// Waits for mail, a verdict or a ready task.
+    #[default]
+    Idle,
+    /// Waits for an answer to its plan or permission request.
+    WaitingApproval,
+    /// Was asked to shut down and has not answered yet.
+    Stopping,
+    /// Ended by handshake, time-out or force.
+    Shutdown,
+    /// Ended by an error, with the reason in [`Member::reason`].
+    Failed,
+    /// Was at work when the app died; can be resumed.
+    #[serde(other)]
+    Interrupted,
+}
+
+impl MemberStatus {
+    /// Whether an agent task runs for this member.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Working | Self::Idle | Self::WaitingApproval | Self::Stopping)
+    }
+
+    /// The word that files and screens use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Requested => "requested",
+            Self::Working => "working",
+            Self::Idle => "idle",
+            Self::WaitingApproval => "waiting_approval",
+            Self::Stopping => "stopping",
+            Self::Shutdown => "shutdown",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A member of the team.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// Unique ignoring case.
+    pub name: MemberName,
+    /// What it is for, in the lead's words.
+    #[serde(default)]
+    pub role: String,
+    /// What it does now.
+    #[serde(default)]
+    pub status: MemberStatus,
+    /// Grows each time the name is spawned.
+    #[serde(default)]
+    pub generation: Generation,
+    /// A model of its own; `None` takes the team's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Read-only until its first plan for a task is approved.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub require_plan: bool,
+    /// The first instruction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The task it has in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
+    /// Why it stopped, failed or was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Fields of other programs.
+    #[serde(flatten)]
+    pub extra: Extra,
+}
+
+impl Member {
+    /// A new member of the first generation, idle.
+    pub fn new(name: MemberName, role: impl Into<String>) -> Self {
+        Self {
+            name,
+            role: role.into(),
+            status: MemberStatus::Idle,
+            generation: Generation::default(),
+            model: None,
+            require_plan: false,
+            prompt: None,
+            task: None,
+            reason: None,
+            extra: Extra::new(),
+        }
+    }
+}

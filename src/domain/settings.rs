@@ -1,0 +1,143 @@
+//! What can be set for a team. The config room reads it from files; rooms below only see this value.
+
+use super::request::PlanReviewer;
+use super::usage::Price;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything a running team needs to know. Seconds and counts; the defaults are the documented ones.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TeamSettings {
+    /// Collaboration protocol for new teams.
+    pub protocol: String,
+    /// The team's name, where the workspace has none yet.
+    pub name: String,
+    /// Seconds of nothing to do after which a teammate shuts down. 0 = never.
+    pub idle_timeout: u64,
+    /// Seconds between polls of the files: the fallback for changes that no watcher reported.
+    pub poll_interval: u64,
+    /// Seconds a member has to answer a shutdown request.
+    pub shutdown_grace: u64,
+    /// Model calls in one stretch of work before the member is stopped and reported.
+    pub round_cap: u32,
+    /// Most members at one time, the lead included.
+    pub max_members: usize,
+    /// Who may decide plans.
+    pub plan_reviewer: PlanReviewer,
+    /// What happens to plans when nobody is there to decide: `ask`, `auto` or `deny`.
+    pub plans: PlanMode,
+    /// Every teammate must have a plan approved for each task before it changes anything.
+    pub require_plan: bool,
+    /// What may run.
+    pub permissions: Permissions,
+    /// What a team may spend.
+    pub budget: Budget,
+    /// What one member may spend.
+    pub member_budget: Budget,
+    /// Prices by model name, US dollars per million tokens.
+    pub prices: BTreeMap<String, Price>,
+    /// A model per member name or role, where it is not the team's.
+    pub models: BTreeMap<String, String>,
+    /// A model per role to go on with when the first one is exhausted.
+    pub fallback_models: BTreeMap<String, String>,
+    /// Tokens a model can take; used for compaction. 0 = ask the server, else 128,000.
+    pub context_window: u64,
+    /// Tokens kept free for the answer when deciding on compaction.
+    pub context_reserve: u64,
+    /// Longest tool output that reaches the model, in characters; head and tail are kept.
+    pub output_limit: usize,
+    /// Seconds a command may run when the model gives no time-out.
+    pub command_timeout: u64,
+}
+
+impl Default for TeamSettings {
+    fn default() -> Self {
+        Self {
+            protocol: "autonomous".into(),
+            name: String::new(),
+            idle_timeout: 60,
+            poll_interval: 5,
+            shutdown_grace: 30,
+            round_cap: 50,
+            max_members: 16,
+            plan_reviewer: PlanReviewer::Human,
+            plans: PlanMode::Ask,
+            require_plan: false,
+            permissions: Permissions::default(),
+            budget: Budget::default(),
+            member_budget: Budget::default(),
+            prices: BTreeMap::new(),
+            models: BTreeMap::new(),
+            fallback_models: BTreeMap::new(),
+            context_window: 0,
+            context_reserve: 8_000,
+            output_limit: 50_000,
+            command_timeout: 120,
+        }
+    }
+}
+
+/// What happens to a plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanMode {
+    /// Wait for the person.
+    #[default]
+    Ask,
+    /// Approve at once, by the system, and say so in the log.
+    Auto,
+    /// Reject at once.
+    Deny,
+}
+
+/// What a tool may do without asking.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// Do it.
+    Allow,
+    /// Ask the person.
+    #[default]
+    Ask,
+    /// Refuse.
+    Deny,
+}
+
+/// Permission rules. Deny wins over ask, ask over allow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Permissions {
+    /// Commands that no rule names.
+    pub commands: Access,
+    /// Writing inside the workspace.
+    pub edits: Access,
+    /// Command patterns that may run; `*` matches anything within one simple command.
+    pub allow: Vec<String>,
+    /// Command patterns that always ask.
+    pub ask: Vec<String>,
+    /// Command patterns that never run.
+    pub deny: Vec<String>,
+    /// Refuse instead of asking: nobody is there to answer (`run` without `--plans ask`).
+    pub unattended: bool,
+}
+
+impl Default for Permissions {
+    fn default() -> Self {
+        Self { commands: Access::Ask, edits: Access::Allow, allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), unattended: false }
+    }
+}
+
+/// Limits on spending; 0 = no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Input plus output tokens.
+    pub tokens: u64,
+    /// US dollars, of the calls whose price is known.
+    pub cost: f64,
+    /// Model calls.
+    pub turns: u64,
+    /// Wall time in seconds.
+    pub seconds: u64,
+}

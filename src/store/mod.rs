@@ -1,0 +1,141 @@
+//! The store: one backend trait over bytes, its adapters (memory, files), and a typed facade written once.
+//!
+//! The files are the truth and are shared with other processes: every put names the revision it expects. Rules (who
+//! may claim, who may answer) stand above the trait, in `domain` and `protocol`.
+//! Deliberately absent: tokio, the screen, any rule about tasks or requests.
+
+use crate::domain::{MemberName, RequestId, TaskId};
+use std::path::PathBuf;
+
+/// Where one entity lives.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// `.tasks/task_N.json`
+    Task(TaskId),
+    /// `team/config.json`
+    Team,
+    /// `team/requests/ID.json`
+    Request(RequestId),
+    /// `team/NAME.json`: a protocol's own memory (`market`, `snapshot`).
+    Memory(MemberName),
+}
+
+/// Kinds of entities that can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyKind {
+    /// All tasks.
+    Tasks,
+    /// All requests.
+    Requests,
+}
+
+/// An append-only log of lines.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// `team/inbox/NAME.jsonl`
+    Inbox(MemberName),
+    /// `team/inbox/human.jsonl`: what members wrote to the person.
+    HumanInbox,
+    /// `team/transcripts/NAME.jsonl`
+    Transcript(MemberName),
+    /// `team/events.jsonl`
+    Events,
+}
+
+/// What an entity's bytes are now; equal bytes have equal revisions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Revision(pub u64);
+
+/// What a put expects to find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Nothing.
+    Absent,
+    /// Exactly this.
+    At(Revision),
+}
+
+/// Bytes with their revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Their revision.
+    pub revision: Revision,
+}
+
+/// What came of a put. An unknown outcome (the store died before it answered) is an error, settled by reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is there now, durable.
+    Applied(Revision),
+    /// Somebody else was quicker: what is there now. Nothing was changed.
+    Lost(Option<Stored>),
+}
+
+/// Lines of a log after an offset.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Whole lines without their newline.
+    pub lines: Vec<Vec<u8>>,
+    /// The offset after the last of them, in bytes. A torn last line (no newline yet) is not included.
+    pub next: u64,
+}
+
+/// Something changed in the store, by whomever (own writes included).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Change {
+    /// An entity was written or removed.
+    Key(Key),
+    /// A log grew.
+    Topic(Topic),
+    /// Changes were missed, or watching broke and works by polling only: look at everything once.
+    Rescan,
+}
+
+/// Why a store did not do it.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system said no.
+    #[error("{action} {}: {source}", path.display())]
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    /// Not a plain file or directory where one belongs (a link, a device, a FIFO).
+    #[error("{} is {what}, not a plain {expected}: refused", path.display())]
+    NotPlain { path: PathBuf, what: &'static str, expected: &'static str },
+    /// Does not parse; the file stays where it is.
+    #[error("{} does not parse: {reason}", path.display())]
+    Corrupt { path: PathBuf, reason: String },
+    /// Cannot be watched.
+    #[error("cannot watch {}: {reason}", path.display())]
+    Watch { path: PathBuf, reason: String },
+}
+
+/// Holds the team's lock (or a watch) until it is dropped.
+pub type Guard = Box<dyn std::any::Any + Send + Sync>;
+
+/// A place for entities and logs. All calls block; they are short.
+pub trait Backend: Send + Sync {
+    /// Appends whole lines (given without newline) in one write; returns the offset after them. A torn tail left by a
+    /// dead writer is closed first, so that it damages no other line.
+    fn append(&self, topic: &Topic, lines: &[Vec<u8>]) -> Result<u64, StoreError>;
+    /// Whole lines after `offset`, at most about `max_bytes` (always at least one line if there is one).
+    fn read_after(&self, topic: &Topic, offset: u64, max_bytes: usize) -> Result<Lines, StoreError>;
+    /// The log's length in bytes; 0 when it does not exist.
+    fn end(&self, topic: &Topic) -> Result<u64, StoreError>;
+    /// Moves a log aside under a name with `suffix`, so that the next append starts a new one.
+    fn archive(&self, topic: &Topic, suffix: &str) -> Result<(), StoreError>;
+    /// An entity.
+    fn get(&self, key: &Key) -> Result<Option<Stored>, StoreError>;
+    /// Writes an entity if what is there is as expected.
+    fn put(&self, key: &Key, expect: Expect, bytes: &[u8]) -> Result<Put, StoreError>;
+    /// Removes an entity if it is as expected. `Applied` carries the old revision.
+    fn delete(&self, key: &Key, expect: Revision) -> Result<Put, StoreError>;
+    /// Which entities there are.
+    fn list(&self, kind: KeyKind) -> Result<Vec<Key>, StoreError>;
+    /// All entities of a kind with their bytes (or why one could not be read), quicker than one by one.
+    fn load(&self, kind: KeyKind) -> Result<Vec<(Key, Result<Stored, StoreError>)>, StoreError>;
+    /// Takes the lock that makes this process the one that runs the team. `None`: another one has it.
+    fn lock_team(&self) -> Result<Option<Guard>, StoreError>;
+    /// Calls `sink` for every change from now on, own writes included, within about 50 ms, until the guard is dropped.
+    fn watch(&self, sink: Box<dyn Fn(Change) + Send + Sync>) -> Result<Guard, StoreError>;
+}

@@ -1,0 +1,5 @@
+//! The `bash` tool and background jobs.
+
+/// The member's background commands.
+#[derive(Default)]
+pub struct Jobs;
