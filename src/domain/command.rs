@@ -56,6 +56,8 @@ pub enum TeamCommand {
     SetPlanMode { mode: PlanMode },
     /// Change the collaboration protocol, while nobody works.
     SetProtocol { name: String },
+    /// Roster, open tasks and pending requests in words, for a conversation that starts without them.
+    Brief,
     /// Stop everybody: by handshake, or now.
     StopTeam { now: bool },
 }

@@ -7,10 +7,19 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod agent;
 pub mod clock;
+mod env;
+mod handle;
+mod ids;
+mod inbound;
 pub mod live;
+mod supervisor;
 
+pub use env::{Prompts, RuntimeEnv};
+pub use handle::TeamHandle;
 pub use live::LiveBoard;
+pub use supervisor::{Opened, open};
 
 /// A team as screens and the command line see it: the one that runs in this process, or the files of one that runs in
 /// another.
