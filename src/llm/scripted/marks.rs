@@ -1,12 +1,13 @@
 //! Marks that let a position be found again when part of the conversation is gone.
 //!
 //! A tool call's id reads `s17c0-a1b2-4_2_1-9_0_1`: answer 17, call 0, script a1b2, playing rule 4 step 2 for the first
-//! time, above rule 9 step 0. A summary carries `<script-state>{…}</script-state>`.
+//! time, above rule 9 step 0 (`n`: not begun). A summary carries `<script-state>{…}</script-state>`.
 
 use super::script::Script;
 use super::state::{Frame, OUTCOME, State};
 use crate::domain::{ChatMessage, Digest};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Providers take ids of up to 40 characters; a conversation may go on with a real model.
 const ID_MAX: usize = 40;
@@ -17,14 +18,17 @@ const CLOSE: &str = "</script-state>";
 #[derive(Debug, PartialEq)]
 pub(super) struct Mark {
     turn: u32,
-    frames: Vec<(usize, usize, u32)>,
+    frames: Vec<Position>,
 }
+
+/// Rule, step played last, how often.
+type Position = (usize, Option<usize>, u32);
 
 /// The id of the `index`-th call of the answer that `state` has just chosen.
 pub(super) fn call_id(state: &State, script: &Script, index: usize) -> String {
     let mut id = format!("s{}c{index}-{}", state.turns, script.digest);
     for frame in state.frames.iter().rev() {
-        let Some(last) = frame.last else { continue };
+        let last = frame.last.map_or_else(|| "n".to_owned(), |last| last.to_string());
         let part = format!("-{}_{last}_{}", frame.rule, frame.plays);
         if id.len() + part.len() > ID_MAX {
             break;
@@ -32,6 +36,11 @@ pub(super) fn call_id(state: &State, script: &Script, index: usize) -> String {
         id.push_str(&part);
     }
     id
+}
+
+/// Whether the script has that rule and step.
+fn is_in(script: &Script, rule: usize, step: Option<usize>) -> bool {
+    script.rules.get(rule).is_some_and(|rule| step.is_none_or(|step| step < rule.steps.len()))
 }
 
 impl Mark {
@@ -44,29 +53,30 @@ impl Mark {
         }
         let frame = |part: &str| {
             let mut numbers = part.split('_');
-            let frame = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-            let (rule, step, _): (usize, usize, u32) = frame;
-            script.rules.get(rule).is_some_and(|rule| step < rule.steps.len()).then_some(frame)
+            let (rule, last, plays) = (numbers.next()?, numbers.next()?, numbers.next()?);
+            let last = if last == "n" { None } else { Some(last.parse().ok()?) };
+            let position: Position = (rule.parse().ok()?, last, plays.parse().ok()?);
+            is_in(script, position.0, last).then_some(position)
         };
         Some(Self { turn: turn.parse().ok()?, frames: parts.map(frame).collect::<Option<_>>()? })
     }
 
-    /// Makes the state agree with the mark; the stimuli are taken from frames of the same rule, in either state.
-    pub fn correct(&self, state: &mut State, before: &State) {
+    /// Makes the state agree with the mark; the stimuli are taken from frames of the same rule, before or after.
+    pub fn correct(&self, state: &mut State, before: &[Frame]) {
         state.turns = self.turn;
-        let counted: Vec<_> = state.frames.iter().rev().take(self.frames.len()).map(|f| (f.rule, f.last.unwrap_or(usize::MAX), f.plays)).collect();
+        let counted: Vec<_> = state.frames.iter().rev().take(self.frames.len()).map(|f| (f.rule, f.last, f.plays)).collect();
         if counted == self.frames {
             return;
         }
-        let known: Vec<Frame> = state.frames.iter().chain(&before.frames).chain(&before.arrived).cloned().collect();
+        let known: Vec<Frame> = state.frames.iter().chain(before).cloned().collect();
         state.frames = self
             .frames
             .iter()
             .rev()
             .map(|(rule, last, plays)| {
                 let mut vars = known.iter().find(|f| f.rule == *rule).map(|f| f.vars.clone()).unwrap_or_default();
-                vars.remove(OUTCOME);
-                Frame { rule: *rule, last: Some(*last), plays: *plays, redo: false, vars }
+                Arc::make_mut(&mut vars).remove(OUTCOME);
+                Frame { rule: *rule, last: *last, plays: *plays, redo: false, vars }
             })
             .collect();
     }
@@ -101,7 +111,7 @@ pub(super) fn restore(script: &Script, text: &str) -> Option<(State, String)> {
     let (_, rest) = text.split_once(OPEN)?;
     let (json, _) = rest.split_once(CLOSE)?;
     let saved: Saved = serde_json::from_str(json).ok()?;
-    let fits = |frame: &Frame| script.rules.get(frame.rule).is_some_and(|rule| frame.last.is_none_or(|step| step < rule.steps.len()));
+    let fits = |frame: &Frame| is_in(script, frame.rule, frame.last);
     if saved.script != script.digest || !saved.state.frames.iter().chain(&saved.state.arrived).all(fits) {
         return None;
     }

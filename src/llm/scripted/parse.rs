@@ -132,6 +132,17 @@ impl Source<'_> {
     }
 }
 
+/// What a wrong word was meant to be; two letters changed places count as near, however short it is.
+fn meant<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let wanted = letters(wrong);
+    known.clone().into_iter().find(|word| letters(word) == wanted).or_else(|| nearest(wrong, known))
+}
+
 /// serde names the wrong word first and then the right ones, all in backquotes.
 fn suggestion(message: &str) -> String {
     if !message.starts_with("unknown ") {
@@ -139,7 +150,7 @@ fn suggestion(message: &str) -> String {
     }
     let mut quoted = message.split('`').skip(1).step_by(2);
     let Some(wrong) = quoted.next() else { return String::new() };
-    nearest(wrong, quoted).map(|right| format!("; did you mean `{right}`?")).unwrap_or_default()
+    meant(wrong, quoted).map(|right| format!("; did you mean `{right}`?")).unwrap_or_default()
 }
 
 /// Reads a script. `origin` is the file's name for messages.
@@ -249,7 +260,7 @@ fn step_of(raw: RawStep, labels: &[Option<String>]) -> Result<Step, String> {
 
 fn no_label(key: &str, label: &str, labels: &[Option<String>]) -> String {
     let known = labels.iter().flatten().map(String::as_str).chain([END]);
-    let hint = nearest(label, known).map(|l| format!("; did you mean {l:?}?")).unwrap_or_default();
+    let hint = meant(label, known).map(|l| format!("; did you mean {l:?}?")).unwrap_or_default();
     format!("`{key} = {label:?}`: no step of this rule has that label{hint}")
 }
 

@@ -7,6 +7,7 @@ use super::stimulus::Vars;
 use crate::domain::TokenUsage;
 use crate::domain::conversation::FinishReason;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Silent jumps and finished rules within one answer; more is a loop without an answer in it.
@@ -113,7 +114,7 @@ fn play(part: Part<'_>, state: &mut State, index: usize, turn: &mut Turn) {
         frame.last = Some(index);
         frame.redo = false;
         if !step.calls.is_empty() {
-            frame.vars.remove(OUTCOME);
+            Arc::make_mut(&mut frame.vars).remove(OUTCOME);
         }
     }
 }

@@ -12,6 +12,7 @@ use super::stimulus::{Beside, Stimulus, TEXT_MAX, Vars, read};
 use crate::domain::{CallId, ChatMessage, ToolCall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// At most this many rules lie on top of one another; the oldest goes first.
 const FRAMES_MAX: usize = 32;
@@ -34,7 +35,7 @@ pub(super) struct Frame {
     /// Whether that step plays again, because a rule with `again` came between.
     pub redo: bool,
     /// The stimulus it answers, and what came of its last tool calls.
-    pub vars: Vars,
+    pub vars: Arc<Vars>,
 }
 
 /// Everything a script can ask about a conversation.
@@ -128,7 +129,7 @@ impl State {
             self.frames.clear();
             self.arrived.clear();
         }
-        self.arrived.push(Frame { rule, vars: told.vars, ..Frame::default() });
+        self.arrived.push(Frame { rule, vars: told.vars.into(), ..Frame::default() });
     }
 
     fn rule_for(&mut self, part: Part<'_>, triggers: &[Trigger], vars: &Vars) -> Option<usize> {
@@ -151,7 +152,7 @@ impl State {
                 if let Some(top) = self.frames.last_mut() {
                     top.redo = part.script.rules[rule].again && failed;
                 }
-                self.arrived.push(Frame { rule, vars, ..Frame::default() });
+                self.arrived.push(Frame { rule, vars: vars.into(), ..Frame::default() });
             }
         }
         self.frames.extend(self.arrived.drain(..).rev());
@@ -161,7 +162,7 @@ impl State {
 
     /// Plays an answer that was given, and trusts the mark in its calls more than the count.
     fn answered(&mut self, part: Part<'_>, calls: &[ToolCall]) {
-        let before = self.clone();
+        let before: Vec<Frame> = self.frames.iter().chain(&self.arrived).cloned().collect();
         player::next(part, self);
         if let Some(mark) = calls.iter().find_map(|call| Mark::read(call.id.0.as_ref(), part.script)) {
             mark.correct(self, &before);
@@ -186,7 +187,7 @@ impl State {
     fn result(&mut self, id: &CallId, name: &str, content: &str, ok: bool) {
         let text: String = content.chars().take(TEXT_MAX).collect();
         if let Some(top) = self.frames.last_mut() {
-            record(&mut top.vars, &text, ok);
+            record(Arc::make_mut(&mut top.vars), &text, ok);
         }
         if self.results.is_none() {
             self.vars.remove(OUTCOME);
