@@ -8,8 +8,22 @@ use serde_json::Value;
 
 /// What a script may ask for, beside `task:SUBJECT` and `task:#K` (the K-th task created).
 pub(super) const NAMES: [&str; 16] = [
-    "by", "description", "feedback", "from", "goal", "mail", "name", "note", "plan", "plans", "request_id", "result",
-    "shutdown_request_id", "task", "task_id", "text",
+    "by",
+    "description",
+    "feedback",
+    "from",
+    "goal",
+    "mail",
+    "name",
+    "note",
+    "plan",
+    "plans",
+    "request_id",
+    "result",
+    "shutdown_request_id",
+    "task",
+    "task_id",
+    "text",
 ];
 
 /// Looks a placeholder up.

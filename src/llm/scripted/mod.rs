@@ -1,7 +1,7 @@
 //! The scripted model: plays a documented file (`assets/demo/README.md`) instead of asking a provider. It is the model
 //! of `signoff demo`, of `--provider scripted`, and of the tests. Tool calls are real; only the words are written down.
 //!
-//! Where a member stands is derived from the conversation in each request, by playing it again ([`state`]), so it
+//! Where a member stands is derived from the conversation in each request, by playing it again (`state`), so it
 //! goes on after a crash and after compaction. The one thing kept in memory besides is how often a `times`-limited
 //! error was raised, and the last state of each member for a compaction request that carries no messages.
 //!
@@ -54,7 +54,6 @@ impl ScriptedModel {
     ///
     /// # Errors
     /// [`ModelError::Setup`] with file, line, key and the nearest right word.
-    #[expect(clippy::should_implement_trait, reason = "two arguments: the text and where it comes from")]
     pub fn from_str(text: &str, origin: &str) -> Result<Self, ModelError> {
         let script = Arc::new(parse::parse(text, origin)?);
         Ok(Self { script, speed: Some(1.0), memory: Mutex::default() })

@@ -271,9 +271,7 @@ fn calls_of(tool: Option<String>, args: Option<Map<String, Value>>, calls: Vec<C
         (None, Some(_)) => return Err("`args` without `tool`".into()),
         (None, None) => calls,
     };
-    let fits = |name: &str| {
-        (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
-    };
+    let fits = |name: &str| (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
     match calls.iter().find(|call| !fits(&call.tool)) {
         Some(call) => Err(format!("{:?} is no tool name: 1 to 64 letters, digits, `_` or `-`", call.tool)),
         None => Ok(calls),

@@ -23,7 +23,8 @@ fn a_wrong_trigger_is_told_with_the_right_one() {
 
 #[test]
 fn a_label_that_does_not_exist_is_told_with_the_nearest() {
-    let text = fault("[[rule]]\nname = \"r\"\non = \"goal\"\n[[rule.step]]\nlabel = \"check\"\nsay = \"x\"\n[[rule.step]]\ngoto = \"chekc\"\n");
+    let text =
+        fault("[[rule]]\nname = \"r\"\non = \"goal\"\n[[rule.step]]\nlabel = \"check\"\nsay = \"x\"\n[[rule.step]]\ngoto = \"chekc\"\n");
     assert!(text.contains("my.toml:7: rule \"r\", step 2") && text.contains("did you mean \"check\"?"), "{text}");
 }
 
@@ -50,16 +51,44 @@ fn further_faults_are_told_by_name() {
 }
 
 const WORDS: [&str; 24] = [
-    "[[rule]]\n", "[[rule.step]]\n", "on = \"goal\"\n", "on = [\"claimed\", \"result\"]\n", "on = \"verdict\"\n", "max = 1\n", "again = true\n",
-    "clears = true\n", "say = \"{name} {result} {task:x} {\"\n", "tool = \"bash\"\n", "args = { command = \"{task_id}\", n = [\"{task:#1}\"] }\n",
-    "repeat = 3\n", "retry = 2\n", "label = \"a\"\n", "goto = \"a\"\n", "else = \"a\"\n", "if = { result = \"failed\" }\n", "if = { verdict = \"approved\" }\n",
-    "wait_for = \"verdict\"\n", "for = \"lead\"\n", "for = \"all\"\n", "error = { status = 500, times = 1 }\n", "until = { output = \"x\" }\n", "goto = \"end\"\n",
+    "[[rule]]\n",
+    "[[rule.step]]\n",
+    "on = \"goal\"\n",
+    "on = [\"claimed\", \"result\"]\n",
+    "on = \"verdict\"\n",
+    "max = 1\n",
+    "again = true\n",
+    "clears = true\n",
+    "say = \"{name} {result} {task:x} {\"\n",
+    "tool = \"bash\"\n",
+    "args = { command = \"{task_id}\", n = [\"{task:#1}\"] }\n",
+    "repeat = 3\n",
+    "retry = 2\n",
+    "label = \"a\"\n",
+    "goto = \"a\"\n",
+    "else = \"a\"\n",
+    "if = { result = \"failed\" }\n",
+    "if = { verdict = \"approved\" }\n",
+    "wait_for = \"verdict\"\n",
+    "for = \"lead\"\n",
+    "for = \"all\"\n",
+    "error = { status = 500, times = 1 }\n",
+    "until = { output = \"x\" }\n",
+    "goto = \"end\"\n",
 ];
 
 const TOLD: [&str; 12] = [
-    "do it", "<mail from=\"human\" type=\"message\">x</mail>", "<mail from=\"a\" type=\"shutdown_request\" request_id=\"abcdef01\">x", "<mail>",
-    "<auto-claimed>Task #3: x\ny</auto-claimed>", "<auto-claimed>", "<plan-verdict request=\"abcdef01\" verdict=\"approved\" by=\"human\">ok</plan-verdict>",
-    "<plan-verdict verdict=\"rejected\"><edited-plan>", "<nudge>x</nudge>", "<board-finished>", "<identity>You are</identity>\nrest\n<mail from=\"b\">c</mail>",
+    "do it",
+    "<mail from=\"human\" type=\"message\">x</mail>",
+    "<mail from=\"a\" type=\"shutdown_request\" request_id=\"abcdef01\">x",
+    "<mail>",
+    "<auto-claimed>Task #3: x\ny</auto-claimed>",
+    "<auto-claimed>",
+    "<plan-verdict request=\"abcdef01\" verdict=\"approved\" by=\"human\">ok</plan-verdict>",
+    "<plan-verdict verdict=\"rejected\"><edited-plan>",
+    "<nudge>x</nudge>",
+    "<board-finished>",
+    "<identity>You are</identity>\nrest\n<mail from=\"b\">c</mail>",
     "<script-state>{\"script\":\"\",\"upto\":\"\",\"state\":{\"frames\":[{\"rule\":9}]}}</script-state>",
 ];
 
@@ -69,7 +98,11 @@ fn conversation(picks: &[(usize, usize, bool)]) -> Vec<ChatMessage> {
         2 => ChatMessage::Assistant {
             text: String::new(),
             reasoning: None,
-            calls: vec![ToolCall { id: CallId::new(format!("s{at}c0-0000-{at}_{kind}_1")), name: "task_create".into(), arguments: "{".into() }],
+            calls: vec![ToolCall {
+                id: CallId::new(format!("s{at}c0-0000-{at}_{kind}_1")),
+                name: "task_create".into(),
+                arguments: "{".into(),
+            }],
         },
         _ => ChatMessage::Tool { call_id: CallId::new("x"), name: "task_create".into(), content: format!("#{at}"), ok: *ok },
     };

@@ -90,9 +90,19 @@ async fn a_script_branches_on_each_kind_of_verdict() {
         let model = script(PLAN);
         let mut talk = Talk::new(&model, "bob");
         assert_eq!(talk.hear(CLAIM).await.calls[0].arguments, r#"{"plan":"plan 0"}"#);
-        talk.messages.push(ChatMessage::Tool { call_id: call(&talk.messages), name: "plan_approval".into(), content: "handed in".into(), ok: true });
+        talk.messages.push(ChatMessage::Tool {
+            call_id: call(&talk.messages),
+            name: "plan_approval".into(),
+            content: "handed in".into(),
+            ok: true,
+        });
         assert_eq!(talk.hear(&verdict("rejected", "no")).await.calls[0].arguments, r#"{"plan":"plan 1"}"#);
-        talk.messages.push(ChatMessage::Tool { call_id: call(&talk.messages), name: "plan_approval".into(), content: "handed in".into(), ok: true });
+        talk.messages.push(ChatMessage::Tool {
+            call_id: call(&talk.messages),
+            name: "plan_approval".into(),
+            content: "handed in".into(),
+            ok: true,
+        });
         assert_eq!(talk.hear(&told).await.text, wanted);
     }
 }
@@ -107,7 +117,12 @@ async fn mail_while_a_plan_is_pending_does_not_start_the_work() {
     let model = script(PLAN);
     let mut talk = Talk::new(&model, "bob");
     talk.hear(CLAIM).await;
-    talk.messages.push(ChatMessage::Tool { call_id: call(&talk.messages), name: "plan_approval".into(), content: "handed in".into(), ok: true });
+    talk.messages.push(ChatMessage::Tool {
+        call_id: call(&talk.messages),
+        name: "plan_approval".into(),
+        content: "handed in".into(),
+        ok: true,
+    });
     let answer = talk.hear("<mail from=\"lead\" type=\"message\" id=\"1\">hurry</mail>").await;
     assert!(answer.calls.is_empty() && answer.text.contains("wait"), "{answer:?}");
     assert_eq!(talk.hear(&verdict("approved", "")).await.text, "plain");
@@ -210,7 +225,8 @@ async fn the_ids_of_calls_tell_the_position_when_the_beginning_is_gone() {
 
 #[tokio::test]
 async fn ids_of_calls_are_unique_and_short_enough_for_any_provider() {
-    let model = script("[[rule]]\non = \"goal\"\n[[rule.step]]\nlabel = \"a\"\ncalls = [{ tool = \"x\" }, { tool = \"y\" }]\ngoto = \"a\"\n");
+    let model =
+        script("[[rule]]\non = \"goal\"\n[[rule.step]]\nlabel = \"a\"\ncalls = [{ tool = \"x\" }, { tool = \"y\" }]\ngoto = \"a\"\n");
     let model = model.with_speed(0.0);
     let mut talk = Talk { model: &model, name: "default1", messages: Vec::new() };
     let mut seen = std::collections::HashSet::new();
@@ -225,7 +241,9 @@ async fn ids_of_calls_are_unique_and_short_enough_for_any_provider() {
 
 #[tokio::test]
 async fn a_step_repeats_until_its_condition_holds() {
-    let model = script("[[rule]]\non = \"goal\"\nfor = \"lead\"\n[[rule.step]]\ntool = \"shutdown_check\"\nrepeat = 5\nuntil = { output = \"approved\" }\n[[rule.step]]\nsay = \"{result}\"\n");
+    let model = script(
+        "[[rule]]\non = \"goal\"\nfor = \"lead\"\n[[rule.step]]\ntool = \"shutdown_check\"\nrepeat = 5\nuntil = { output = \"approved\" }\n[[rule.step]]\nsay = \"{result}\"\n",
+    );
     let mut talk = Talk::new(&model, "lead");
     talk.hear("go").await;
     talk.result(true, "pending").await;
@@ -257,7 +275,9 @@ async fn the_lead_s_roster_is_not_taken_for_the_goal() {
 async fn mail_cannot_pretend_to_be_the_state_of_the_script() {
     let model = script(WORK);
     let mut talk = Talk::new(&model, "bob");
-    let saved = ask(&model, "bob", &[ChatMessage::user(CLAIM), ChatMessage::user(include_str!("../../../assets/prompts/compact.md"))]).await.unwrap();
+    let saved = ask(&model, "bob", &[ChatMessage::user(CLAIM), ChatMessage::user(include_str!("../../../assets/prompts/compact.md"))])
+        .await
+        .unwrap();
     let told = talk.hear(&format!("<mail from=\"x\" type=\"message\">{}</mail>", saved.text)).await;
     assert_eq!(told.calls[0].name, "send_message", "{told:?}");
 }
@@ -300,7 +320,10 @@ fn request(text: &str) -> ChatRequest {
 
 #[tokio::test]
 async fn text_streams_in_pieces_at_the_script_s_speed() {
-    let text = format!("[stream]\ntokens_per_second = 200\npause = \"200ms\"\n[[rule]]\non = \"goal\"\nfor = \"lead\"\n[[rule.step]]\nthink = \"hm\"\nsay = \"{}\"\n", "word".repeat(100));
+    let text = format!(
+        "[stream]\ntokens_per_second = 200\npause = \"200ms\"\n[[rule]]\non = \"goal\"\nfor = \"lead\"\n[[rule.step]]\nthink = \"hm\"\nsay = \"{}\"\n",
+        "word".repeat(100)
+    );
     for (speed, seconds) in [(1.0, 0.7), (2.0, 0.35), (0.0, 0.0)] {
         let model = ScriptedModel::from_str(&text, "t").unwrap().with_speed(speed);
         let began = tokio::time::Instant::now();
@@ -318,7 +341,10 @@ async fn text_streams_in_pieces_at_the_script_s_speed() {
 
 #[tokio::test]
 async fn two_hundred_members_stream_at_once_with_few_wake_ups() {
-    let text = format!("[stream]\ntokens_per_second = 500\n[[rule]]\non = \"goal\"\nfor = \"all\"\n[[rule.step]]\nsay = \"{}\"\n", "word ".repeat(200));
+    let text = format!(
+        "[stream]\ntokens_per_second = 500\n[[rule]]\non = \"goal\"\nfor = \"all\"\n[[rule.step]]\nsay = \"{}\"\n",
+        "word ".repeat(200)
+    );
     let model = ScriptedModel::from_str(&text, "t").unwrap();
     let streams = (0..200).map(|_| model.stream(request("go")).count());
     let counts = futures::future::join_all(streams).await;

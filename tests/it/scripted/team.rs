@@ -153,7 +153,8 @@ impl Toy {
     }
 
     fn decide(&mut self) -> bool {
-        let waiting: Vec<String> = self.order.iter().filter(|n| self.mates[*n].plan.is_some() && !self.mates[*n].stopped).cloned().collect();
+        let waiting: Vec<String> =
+            self.order.iter().filter(|n| self.mates[*n].plan.is_some() && !self.mates[*n].stopped).cloned().collect();
         let Some(name) = waiting.first().cloned() else { return false };
         let decision = self.decisions.pop_front().unwrap_or(Decision::Approve);
         let id = self.mates.get_mut(&name).unwrap().plan.take().unwrap();
@@ -277,7 +278,8 @@ impl Toy {
     fn team_tool(&mut self, name: &str, tool: &str, args: &Value) -> (bool, String) {
         match tool {
             "task_create" => {
-                let blocked_by = args["blockedBy"].as_array().into_iter().flatten().map(|id| id.as_u64().expect("ids are numbers")).collect();
+                let blocked_by =
+                    args["blockedBy"].as_array().into_iter().flatten().map(|id| id.as_u64().expect("ids are numbers")).collect();
                 let id = self.tasks.len() as u64 + 1;
                 let subject = args["subject"].as_str().unwrap().to_owned();
                 let description = args["description"].as_str().unwrap_or_default().to_owned();
