@@ -87,3 +87,4 @@ pub trait ChatModel: Send + Sync {
         false
     }
 }
+pub mod scripted;
