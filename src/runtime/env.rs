@@ -5,7 +5,6 @@ use crate::domain::TeamSettings;
 use crate::llm::ChatModel;
 use crate::store::TeamStore;
 use crate::tool::Registry;
-use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,8 +41,6 @@ pub struct RuntimeEnv {
     pub prompts: Prompts,
     /// `AGENTS.md`, for everybody.
     pub instructions: Option<String>,
-    /// Words put before every command line (the guard that kills what the app leaves behind).
-    pub launcher: Vec<OsString>,
     /// Streaming text.
     pub live: Arc<LiveBoard>,
 }

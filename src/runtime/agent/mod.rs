@@ -79,7 +79,7 @@ pub async fn run(seat: Seat) {
         Ok(()) => agent.live().await,
         Err(reason) => End { failed: true, reason },
     };
-    agent.jobs.kill_all().await;
+    agent.jobs.kill_all();
     agent.env.live.remove(&agent.member.name);
     agent.tell(AgentReport::Ended { failed: end.failed, reason: end.reason });
 }
