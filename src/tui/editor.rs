@@ -43,7 +43,7 @@ pub async fn edit(editor: String, text: String, name: String, device: &Device) -
         .await
         .map_err(|error| format!("cannot start the editor {shown}: {error}; set $EDITOR to another one"))?;
     if !status.success() {
-        return Err(format!("the editor {shown} ended with {status}: nothing was changed"));
+        return Err(format!("nothing was changed: the editor {shown} ended with {status}"));
     }
     let edited = read_back(&path)?;
     Ok(without_added_newline(&text, edited))
@@ -73,7 +73,7 @@ fn read_back(path: &Path) -> Result<String, String> {
     let mut bytes = Vec::new();
     file.take(TEXT_MAX + 1).read_to_end(&mut bytes).map_err(|error| format!("the edited text cannot be read: {error}"))?;
     if bytes.len() as u64 > TEXT_MAX {
-        return Err(format!("the edited text is longer than {} MiB: nothing was changed", TEXT_MAX / 1024 / 1024));
+        return Err(format!("nothing was changed: the edited text is longer than {} MiB", TEXT_MAX / 1024 / 1024));
     }
     String::from_utf8(bytes).map_err(|error| format!("the edited text is not UTF-8: {error}"))
 }

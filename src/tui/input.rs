@@ -294,7 +294,7 @@ mod tests {
             assert_eq!(typist.waits(Duration::from_millis(300)), [""; 0]);
             assert_eq!(typist.types(b"q"), [""; 0]);
         }
-        assert_eq!(typist.waits(Duration::from_millis(600)), ["paste 28"]);
+        assert_eq!(typist.waits(Duration::from_millis(600)), ["paste 27"]);
         assert_eq!(typist.types(b"q"), ["Char('q')"]);
     }
 

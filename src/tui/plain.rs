@@ -67,6 +67,8 @@ impl<W: AsyncWrite + Unpin> Session<W> {
         let mut is_open = true;
         loop {
             tokio::select! {
+                // A command is about what was told before it.
+                biased;
                 event = events.recv() => match event {
                     Some(record) => {
                         if let Some(end) = self.event(&record).await? {

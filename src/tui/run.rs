@@ -169,6 +169,7 @@ where
         ended: None,
     };
     let ended = runner.run().await;
+    runner.terminal.write_last();
     restore();
     // A last command (stop the team, a verdict) was given before the end and must not be lost with it.
     let _ = timeout(LAST_COMMANDS, async { while runner.jobs.join_next().await.is_some() {} }).await;
@@ -222,8 +223,8 @@ where
     }
 
     async fn typed(&mut self, messages: Vec<Msg>) -> Result<(), TuiError> {
-        self.focus.typed(&messages, Instant::now());
         for msg in messages {
+            self.focus.note(&msg, Instant::now());
             self.apply(msg, Urgency::Echo).await?;
             if self.ended.is_some() {
                 break;
@@ -291,9 +292,9 @@ where
     }
 
     async fn resize(&mut self) -> Result<(), TuiError> {
-        if !self.terminal.measure() {
-            return Ok(());
-        }
+        // Also at the old size everything is drawn: the window may have been small in between.
+        self.terminal.measure();
+        self.terminal.clear()?;
         let (width, height) = self.terminal.size();
         self.apply(Msg::Resized { width, height }, Urgency::Echo).await
     }

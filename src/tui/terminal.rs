@@ -238,12 +238,10 @@ impl Terminal {
         (size.width, size.height)
     }
 
-    /// Asks the system for the size; whether it changed.
-    pub fn measure(&mut self) -> bool {
-        let before = self.size();
-        let (width, height) = self.device.size().unwrap_or(before);
+    /// Asks the system for the size; where it tells none, the old one stays.
+    pub fn measure(&mut self) {
+        let (width, height) = self.device.size().unwrap_or(self.size());
         self.screen.backend_mut().set_size(Size { width, height });
-        before != (width, height)
     }
 
     /// The next frame draws everything.
@@ -298,6 +296,18 @@ impl Terminal {
             }
         }
         self.push(&super::osc::title(text));
+        // At once: the old title must not be restored without having been saved.
+        self.write_last();
+    }
+
+    /// Writes what is pending on the way out (a title that was saved, a text for the clipboard), as far as the terminal
+    /// takes it at once; what is left is dropped.
+    pub fn write_last(&mut self) {
+        if ENTERED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+            && let Err(error) = self.write_some()
+        {
+            tracing::debug!(%error, "the last output was lost");
+        }
     }
 
     /// Whether the terminal took everything.

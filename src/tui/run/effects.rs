@@ -31,12 +31,21 @@ impl Focus {
         Self { reported: None, last_input: now }
     }
 
-    pub(super) fn typed(&mut self, messages: &[Msg], now: Instant) {
-        for msg in messages {
-            match msg {
-                Msg::Focused(focus) => self.reported = Some(*focus),
-                _ => self.last_input = now,
-            }
+    pub(super) fn note(&mut self, msg: &Msg, now: Instant) {
+        match msg {
+            Msg::Focused(focus) => self.reported = Some(*focus),
+            Msg::Event(_)
+            | Msg::Key(_)
+            | Msg::Paste(_)
+            | Msg::Mouse(_)
+            | Msg::Resized { .. }
+            | Msg::Live { .. }
+            | Msg::Replied { .. }
+            | Msg::Edited { .. }
+            | Msg::Transcript { .. }
+            | Msg::Woken
+            | Msg::Drawn
+            | Msg::Signal => self.last_input = now,
         }
     }
 
