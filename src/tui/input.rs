@@ -145,7 +145,9 @@ impl Reader {
 fn text_of(key: Key) -> Option<char> {
     match key {
         Key { code: KeyCode::Char(c), ctrl: false, alt: false, .. } => Some(c),
-        Key { code: KeyCode::Enter, ctrl: false, alt: false, .. } | Key { code: KeyCode::Char('j'), ctrl: true, alt: false, .. } => Some('\n'),
+        Key { code: KeyCode::Enter, ctrl: false, alt: false, .. } | Key { code: KeyCode::Char('j'), ctrl: true, alt: false, .. } => {
+            Some('\n')
+        }
         Key { code: KeyCode::Tab, ctrl: false, alt: false, .. } => Some('\t'),
         _ => None,
     }

@@ -58,11 +58,7 @@ struct Session<W> {
 }
 
 impl<W: AsyncWrite + Unpin> Session<W> {
-    async fn run<R: AsyncBufRead + Unpin>(
-        &mut self,
-        input: R,
-        mut events: UnboundedReceiver<Arc<EventRecord>>,
-    ) -> io::Result<PlainEnd> {
+    async fn run<R: AsyncBufRead + Unpin>(&mut self, input: R, mut events: UnboundedReceiver<Arc<EventRecord>>) -> io::Result<PlainEnd> {
         let mut lines = input.lines();
         let mut is_open = true;
         loop {

@@ -171,6 +171,10 @@ where
     let ended = runner.run().await;
     runner.terminal.write_last();
     restore();
+    if runner.editing.take().is_some() {
+        // Dropping it killed the editor, which leaves its own modes behind.
+        runner.terminal.tidy();
+    }
     // A last command (stop the team, a verdict) was given before the end and must not be lost with it.
     let _ = timeout(LAST_COMMANDS, async { while runner.jobs.join_next().await.is_some() {} }).await;
     ended
@@ -264,6 +268,8 @@ where
             Notice::Resized => self.resize().await,
             Notice::Continued if self.is_away() => Ok(()),
             Notice::Continued => self.take_back().await,
+            // Ctrl-C is for the editor, until it has set up its own keys.
+            Notice::End(number) if self.editing.is_some() && is_from_keys(number) => Ok(()),
             Notice::HangUp => self.end_by(Ended::HangUp).await,
             Notice::End(number) => self.end_by(Ended::Signal(number)).await,
         }
@@ -313,7 +319,7 @@ where
         self.resize().await
     }
 
-    fn is_away(&self) -> bool {
+    pub(super) fn is_away(&self) -> bool {
         self.editing.is_some() || self.terminality == Terminality::Gone
     }
 
@@ -337,4 +343,8 @@ where
         let commands = self.screen.update(msg, clock::now());
         self.execute(commands).await
     }
+}
+
+fn is_from_keys(number: i32) -> bool {
+    [rustix::process::Signal::INT, rustix::process::Signal::QUIT].iter().any(|signal| signal.as_raw() == number)
 }

@@ -9,14 +9,14 @@ use super::device::Device;
 use super::osc::{RESTORE_TITLE, SAVE_TITLE};
 use super::surface::Surface;
 use super::{Screen, TuiError};
-use crate::domain::text::sanitise;
 use crate::domain::Timestamp;
+use crate::domain::text::sanitise;
 use ratatui::layout::Size;
 use rustix::termios::Termios;
 use std::io;
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
@@ -67,6 +67,14 @@ static ENTERED: Mutex<Option<Entered>> = Mutex::new(None);
 static OWNER: Mutex<Option<Owner>> = Mutex::new(None);
 static CUT_FRAME: AtomicBool = AtomicBool::new(false);
 
+fn entered() -> MutexGuard<'static, Option<Entered>> {
+    ENTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn owner() -> MutexGuard<'static, Option<Owner>> {
+    OWNER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// How keys are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keyboard {
@@ -103,7 +111,7 @@ enum Title {
 /// alternate screen left, title restored, and only then the old line settings, so that no report is echoed as text.
 /// Does nothing when it was done already. Bounded in time, callable from any thread and from a panic hook.
 pub fn restore() {
-    let Some(entered) = ENTERED.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    let Some(entered) = entered().take() else { return };
     let mut bytes = String::new();
     if CUT_FRAME.swap(false, Ordering::Relaxed) {
         bytes.push_str(CANCEL);
@@ -138,9 +146,9 @@ pub fn install_panic_hook() {
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            let owner = *OWNER.lock().unwrap_or_else(PoisonError::into_inner);
-            match owner {
-                Some(owner) if owner != Owner::current() => log_panic(info),
+            let screen = *owner();
+            match screen {
+                Some(screen) if screen != Owner::current() => log_panic(info),
                 Some(_) | None => {
                     restore();
                     usual(info);
@@ -164,7 +172,7 @@ pub struct Terminal {
     raw: Termios,
     keyboard: Keyboard,
     mouse: Capture,
-    title: Title,
+    title: Option<String>,
     pending: Vec<u8>,
     written: usize,
     screen: ratatui::Terminal<Surface>,
@@ -184,10 +192,10 @@ impl Terminal {
         let (width, height) = device.size().unwrap_or(FALLBACK);
         let surface = Surface::new(Size { width, height });
         let screen = ratatui::Terminal::new(surface).map_err(TuiError::io("prepare the screen"))?;
-        let (title, pending) = (Title::Untouched, Vec::new());
-        let mut terminal = Self { device, fd: Arc::new(fd), cooked, raw, keyboard, mouse, title, pending, written: 0, screen };
+        let fd = Arc::new(fd);
+        let mut terminal = Self { device, fd, cooked, raw, keyboard, mouse, title: None, pending: Vec::new(), written: 0, screen };
         install_panic_hook();
-        *OWNER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Owner::current());
+        *owner() = Some(Owner::current());
         terminal.enter()?;
         Ok(terminal)
     }
@@ -197,19 +205,14 @@ impl Terminal {
     /// # Errors
     /// When the line settings cannot be changed.
     pub fn enter(&mut self) -> Result<(), TuiError> {
-        let entered = Entered {
-            device: Arc::clone(&self.device),
-            cooked: self.cooked.clone(),
-            keyboard: self.keyboard,
-            mouse: self.mouse,
-            title: self.title,
-        };
-        *ENTERED.lock().unwrap_or_else(PoisonError::into_inner) = Some(entered);
+        let title = if self.title.is_some() { Title::Saved } else { Title::Untouched };
+        self.claim(self.keyboard, title);
         self.device.set_attributes(&self.raw).map_err(TuiError::io("switch the terminal to raw mode"))?;
         self.pending.clear();
         self.written = 0;
-        if self.title == Title::Saved {
+        if let Some(title) = self.title.clone() {
             self.push(SAVE_TITLE);
+            self.push(&title);
         }
         self.push(ENTER);
         if self.mouse == Capture::On {
@@ -220,6 +223,18 @@ impl Terminal {
         }
         self.screen.backend_mut().forget_cursor();
         self.clear()
+    }
+
+    /// From now on [`restore`] has something to do.
+    fn claim(&self, keyboard: Keyboard, title: Title) {
+        let (device, cooked, mouse) = (Arc::clone(&self.device), self.cooked.clone(), self.mouse);
+        *entered() = Some(Entered { device, cooked, keyboard, mouse, title });
+    }
+
+    /// Gives the terminal back in order after somebody else, who had it meanwhile, was killed.
+    pub fn tidy(&self) {
+        self.claim(Keyboard::Legacy, Title::Untouched);
+        restore();
     }
 
     /// The device, for reading keys and for children that take the terminal over.
@@ -281,21 +296,22 @@ impl Terminal {
             Capture::On => MOUSE_ON,
             Capture::Off => MOUSE_OFF,
         });
-        if let Some(entered) = ENTERED.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        if let Some(entered) = entered().as_mut() {
             entered.mouse = mouse;
         }
     }
 
     /// Sets the window's title; the old one is saved before the first time.
     pub fn set_title(&mut self, text: &str) {
-        if self.title == Title::Untouched {
-            self.title = Title::Saved;
+        let title = super::osc::title(text);
+        if self.title.is_none() {
             self.push(SAVE_TITLE);
-            if let Some(entered) = ENTERED.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                entered.title = Title::Saved;
-            }
         }
-        self.push(&super::osc::title(text));
+        self.push(&title);
+        self.title = Some(title);
+        if let Some(entered) = entered().as_mut() {
+            entered.title = Title::Saved;
+        }
         // At once: the old title must not be restored without having been saved.
         self.write_last();
     }
@@ -303,7 +319,7 @@ impl Terminal {
     /// Writes what is pending on the way out (a title that was saved, a text for the clipboard), as far as the terminal
     /// takes it at once; what is left is dropped.
     pub fn write_last(&mut self) {
-        if ENTERED.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        if entered().is_some()
             && let Err(error) = self.write_some()
         {
             tracing::debug!(%error, "the last output was lost");
@@ -364,6 +380,6 @@ fn watch(device: Arc<Device>) -> io::Result<AsyncFd<Arc<Device>>> {
 impl Drop for Terminal {
     fn drop(&mut self) {
         restore();
-        *OWNER.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *owner() = None;
     }
 }

@@ -1,6 +1,8 @@
 //! A program on a pseudo-terminal, as a person would run it: its output is read and drawn all the time, and tests wait
 //! for what is on the screen. Every wait has a deadline; nothing sleeps for luck.
 
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may panic, and measures time")]
+
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};

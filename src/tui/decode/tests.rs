@@ -32,7 +32,7 @@ fn plain_keys_are_read() {
         (b"\x1b\r", with(KeyCode::Enter, "a")),
     ];
     for (bytes, want) in cases {
-        assert_eq!(decode(bytes), [want.clone()], "{bytes:?}");
+        assert_eq!(decode(bytes), std::slice::from_ref(want), "{bytes:?}");
     }
 }
 
@@ -53,7 +53,7 @@ fn sequences_of_all_common_terminals_are_read() {
         (b"\x1b[27;5;13~", with(KeyCode::Enter, "c")),
     ];
     for (bytes, want) in cases {
-        assert_eq!(decode(bytes), [want.clone()], "{bytes:?}");
+        assert_eq!(decode(bytes), std::slice::from_ref(want), "{bytes:?}");
     }
 }
 

@@ -74,10 +74,8 @@ impl View {
     /// Members, tasks and what waits for the person.
     pub fn status(&self) -> Vec<String> {
         let counts = self.board.counts();
-        let mut lines = vec![format!(
-            "Board: {} ready, {} in progress, {} blocked, {} done.",
-            counts.ready, counts.doing, counts.blocked, counts.done
-        )];
+        let mut lines =
+            vec![format!("Board: {} ready, {} in progress, {} blocked, {} done.", counts.ready, counts.doing, counts.blocked, counts.done)];
         for member in self.members.values() {
             let event = TeamEvent::MemberChanged { member: Arc::clone(member), why: None };
             lines.extend(sentence(&event));
@@ -119,7 +117,8 @@ impl View {
 }
 
 fn show_request(request: &Request) -> Vec<String> {
-    let mut lines = vec![format!("Request {}: {} of {}: {}", request.id, request.kind.word(), request.target, one_line(&request.title, INLINE))];
+    let mut lines =
+        vec![format!("Request {}: {} of {}: {}", request.id, request.kind.word(), request.target, one_line(&request.title, INLINE))];
     lines.extend(text(&request.body));
     lines.push(format!("End of request {}.", request.id));
     lines

@@ -4,6 +4,7 @@
 use super::{Happening, Runner};
 use crate::runtime::Team;
 use crate::tui::frame::Urgency;
+use crate::tui::screen::Screen;
 use std::future::{Future, pending};
 use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
@@ -24,11 +25,13 @@ async fn maybe<T>(future: Option<impl Future<Output = T>>) -> T {
 
 impl<S, F, E> Runner<'_, S, F>
 where
+    S: Screen,
     F: Future<Output = Result<Arc<dyn Team>, E>>,
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     /// Waits for the next thing to handle. Everything it waits for is cancel safe.
     pub(super) async fn wait(&mut self) -> Happening<F::Output> {
-        let is_ours = !self.is_away_now();
+        let is_ours = !self.is_away();
         let is_flushed = self.terminal.is_flushed();
         if self.live.is_stale() {
             self.pacer.request(Urgency::Stream);
@@ -48,10 +51,6 @@ where
             () = self.live.changed() => Happening::Live,
             event = maybe(self.events.as_mut().map(|events| events.recv())) => Happening::Event(event),
         }
-    }
-
-    fn is_away_now(&self) -> bool {
-        self.editing.is_some() || self.terminality == super::Terminality::Gone
     }
 }
 

@@ -225,4 +225,3 @@ impl Screen for Toy {
         Vec::new()
     }
 }
-

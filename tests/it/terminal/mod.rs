@@ -1,5 +1,13 @@
 //! The terminal layer under a real pseudo-terminal, with a toy screen that runs in a child of this test program.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test may panic, and measures time"
+)]
+
 mod child;
 mod frames;
 mod keys;

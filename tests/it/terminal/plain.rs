@@ -3,8 +3,8 @@
 use futures::future::BoxFuture;
 use signoff::domain::event::{EVENT_VERSION, TaskChange};
 use signoff::domain::{
-    Digest, EventRecord, Member, MemberName, Party, Refusal, Reply, Request, RequestId, RequestKind, RequestState, Task, TaskId, TeamCommand,
-    TeamEvent, Timestamp, Verdict,
+    Digest, EventRecord, Member, MemberName, Party, Refusal, Reply, Request, RequestId, RequestKind, RequestState, Task, TaskId,
+    TeamCommand, TeamEvent, Timestamp, Verdict,
 };
 use signoff::runtime::{LiveBoard, Team};
 use signoff::tui::plain::{PlainEnd, plain};
