@@ -1,8 +1,9 @@
 //! Servers that reject a field by name: asked once more without it, and remembered.
 
 use super::fake::{Fake, Reply, Seen};
-use super::{ask, clock, hello, settings};
+use super::{ask, clock, hello, request, settings};
 use serde_json::{Value, json};
+use signoff::domain::{CallId, ChatMessage, ToolCall};
 use signoff::llm::ModelEvent;
 use signoff::llm::openai::{OpenAiModel, OpenAiSettings, SystemRole};
 
@@ -79,6 +80,25 @@ async fn a_model_without_tools_is_told_of_them_in_words() {
     let told = seen[1].messages()[0]["content"].as_str().unwrap();
     assert!(seen[1].body.get("tools").is_none() && told.contains("<tool_call>") && told.contains("read_file"), "{told}");
     assert!(what.contains("tools"));
+}
+
+#[tokio::test]
+async fn calls_and_results_are_told_as_text_to_a_model_without_tools() {
+    let fake = Fake::start(vec![Reply::error(400, "tools are not supported"), Reply::text("ok")]).await;
+    let call = ToolCall { id: CallId::new("a"), name: "bash".into(), arguments: "{\"command\":".into() };
+    let history = vec![
+        ChatMessage::user("go"),
+        ChatMessage::Assistant { text: "Look:".into(), reasoning: None, calls: vec![call] },
+        ChatMessage::Tool { call_id: CallId::new("a"), name: "bash".into(), content: "x".into(), ok: true },
+        ChatMessage::user("and?"),
+    ];
+    ask(&OpenAiModel::new(settings(&fake), clock).unwrap(), request(history)).await;
+    let seen = fake.requests();
+    let roles: Vec<&str> = seen[1].messages().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    let said = |at: usize| seen[1].messages()[at]["content"].as_str().unwrap();
+    assert!(said(2).starts_with("Look:\n<tool_call>"), "{}", said(2));
+    assert!(said(3).starts_with("<tool_response name=\"bash\"") && said(3).ends_with("and?"), "{}", said(3));
 }
 
 #[tokio::test]

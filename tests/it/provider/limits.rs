@@ -2,6 +2,7 @@
 
 use super::fake::{Fake, Reply};
 use super::{ask, ask_with, clock, hello, model, settings};
+use futures::StreamExt as _;
 use serde_json::json;
 use signoff::domain::Timestamp;
 use signoff::llm::gate::{Gate, backoff, retry_after, spread};
@@ -19,24 +20,26 @@ fn limited(name: &str, value: &str) -> Reply {
 async fn l1_a_429_seen_by_one_parks_all_until_the_servers_time() {
     let fake = Fake::start(vec![limited("retry-after", "0.4"), Reply::text("ok")]).await;
     let model = model(&fake);
-    let first = ask(&model, hello());
-    let others = async {
-        fake.wait_for_requests(1).await;
-        // The answer has to arrive before the others come.
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        futures::future::join_all((0..4).map(|_| ask(&model, hello()))).await
+    let mut first = model.stream(hello());
+    let waits = |event: &ModelEvent| match event {
+        ModelEvent::RateLimited { until } => Some(until.since(clock())),
+        _ => None,
     };
-    let (first, others) = tokio::join!(first, others);
+    let told = first.next().await.expect("an event").expect("no error");
+    let wait = waits(&told).expect("the wait is shown first");
+    assert!(wait >= Duration::from_millis(300) && wait < Duration::from_millis(500), "{wait:?}");
+
+    let others = futures::future::join_all((0..4).map(|_| ask(&model, hello())));
+    let (first, others) = tokio::join!(first.collect::<Vec<_>>(), others);
+    assert!(matches!(first.last(), Some(Ok(ModelEvent::Finished(answer))) if answer.text == "ok"));
+    for told in &others {
+        assert_eq!(told.answer().text, "ok");
+        assert!(told.events.first().and_then(waits).is_some(), "each of them shows the wait");
+    }
     let seen = fake.requests();
     assert_eq!(seen.len(), 6, "one that was refused, five that were answered");
     for late in &seen[1..] {
         assert!(late.at.duration_since(seen[0].at) >= Duration::from_millis(400), "came back too early");
-    }
-    for told in others.iter().chain([&first]) {
-        assert_eq!(told.answer().text, "ok");
-        let until = told.events.iter().find_map(|event| if let ModelEvent::RateLimited { until } = event { Some(*until) } else { None });
-        let wait = until.expect("the wait is shown").since(clock());
-        assert!(wait > Duration::from_millis(100) && wait < Duration::from_millis(600), "{wait:?}");
     }
 }
 
