@@ -88,3 +88,25 @@ pub trait ChatModel: Send + Sync {
     }
 }
 pub mod scripted;
+
+// OpenAI-compatible providers.
+pub mod accumulate;
+pub mod arguments;
+mod base;
+mod body;
+mod call;
+mod calls;
+pub mod compat;
+pub mod dialect;
+pub mod discover;
+pub mod fault;
+pub mod gate;
+mod http;
+pub mod listing;
+pub mod names;
+pub mod openai;
+mod outgoing;
+pub mod settings;
+mod sse;
+mod think;
+pub mod wire;
