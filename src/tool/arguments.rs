@@ -13,7 +13,10 @@ const WRAPS_MAX: usize = 3;
 /// The arguments as an object. Nothing at all and `null` mean no arguments.
 pub(super) fn parse(raw: &str) -> Result<Value, String> {
     if raw.len() > ARGUMENTS_MAX {
-        return Err(format!("the arguments are {} bytes long, and at most {ARGUMENTS_MAX} are read: write large files in pieces", raw.len()));
+        return Err(format!(
+            "the arguments are {} bytes long, and at most {ARGUMENTS_MAX} are read: write large files in pieces",
+            raw.len()
+        ));
     }
     let mut text = raw.to_owned();
     for _ in 0..WRAPS_MAX {

@@ -41,7 +41,9 @@ mod tests {
 
     #[test]
     fn secrets_do_not_reach_commands_and_ordinary_names_do() {
-        for name in ["OPENAI_API_KEY", "GITHUB_TOKEN", "MY_SECRET_1", "PGPASSWORD", "aws_secret_access_key", "ANTHROPIC_BASE_URL", "NPM_TOKEN"] {
+        for name in
+            ["OPENAI_API_KEY", "GITHUB_TOKEN", "MY_SECRET_1", "PGPASSWORD", "aws_secret_access_key", "ANTHROPIC_BASE_URL", "NPM_TOKEN"]
+        {
             assert!(is_secret(OsStr::new(name)), "{name}");
         }
         for name in ["PATH", "HOME", "PWD", "OLDPWD", "LANG", "CARGO_HOME", "KEYBOARD", "TOKENIZERS_PARALLELISM", "SSH_AUTH_SOCK"] {

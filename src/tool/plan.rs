@@ -52,7 +52,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             object(json!({}), &[]),
             Audience::Teammate,
             "",
-            |_, _| Box::pin(async { Ok(ToolOutcome { control: Control::Idle, ..ToolOutcome::ok("idle until there is mail or a ready task") }) }),
+            |_, _| {
+                Box::pin(async {
+                    Ok(ToolOutcome { control: Control::Idle, ..ToolOutcome::ok("idle until there is mail or a ready task") })
+                })
+            },
         ),
     ]
 }

@@ -106,7 +106,9 @@ fn roster(members: &[(Member, Activity)]) -> String {
 fn doing(activity: &Activity) -> Option<String> {
     match activity {
         Activity::Tool { tool, summary, .. } => Some(format!("runs {tool} {}", one_line(summary, 80))),
-        Activity::Approval { request, request_kind, .. } => Some(format!("waits for the answer to {} request {request}", request_kind.word())),
+        Activity::Approval { request, request_kind, .. } => {
+            Some(format!("waits for the answer to {} request {request}", request_kind.word()))
+        }
         Activity::RateLimit { .. } => Some("waits for the provider".into()),
         Activity::Retry { reason, .. } => Some(format!("tries again: {}", one_line(reason, 80))),
         Activity::Mail { .. } => Some("waits for mail".into()),

@@ -33,9 +33,14 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             "subject",
             |arguments, context| Box::pin(create(arguments, context)),
         ),
-        tool("task_get", "Read one task in full.", object(json!({ "task_id": id }), &["task_id"]), Effect::Reads, "task_id", |arguments, context| {
-            Box::pin(get(arguments, context))
-        }),
+        tool(
+            "task_get",
+            "Read one task in full.",
+            object(json!({ "task_id": id }), &["task_id"]),
+            Effect::Reads,
+            "task_id",
+            |arguments, context| Box::pin(get(arguments, context)),
+        ),
         tool(
             "task_list",
             "List all tasks with status, owner and what they wait for.",

@@ -82,8 +82,9 @@ fn meaning(glob: &str, scope: &Scope, root: &Root) -> Result<(PathBuf, Option<Gl
     };
     let text = rest.to_string_lossy();
     let parsed = GlobBuilder::new(&text).literal_separator(true).build();
-    let matcher =
-        parsed.map_err(|fault| ToolError::Pattern { what: "glob", text: glob.to_owned(), reason: fault.kind().to_string() })?.compile_matcher();
+    let matcher = parsed
+        .map_err(|fault| ToolError::Pattern { what: "glob", text: glob.to_owned(), reason: fault.kind().to_string() })?
+        .compile_matcher();
     Ok((start, Some(matcher)))
 }
 

@@ -119,7 +119,15 @@ mod tests {
 
     #[test]
     fn our_own_files_and_gits_are_protected_and_nothing_else() {
-        for path in [".git/config", ".GIT/hooks/x", "sub/.git/hooks/pre-commit", ".tasks/task_1.json", "team/config.json", ".signoff/config.toml", ""] {
+        for path in [
+            ".git/config",
+            ".GIT/hooks/x",
+            "sub/.git/hooks/pre-commit",
+            ".tasks/task_1.json",
+            "team/config.json",
+            ".signoff/config.toml",
+            "",
+        ] {
             assert!(check_write(Path::new(path)).is_err(), "{path}");
         }
         for path in [".gitignore", "src/team/mod.rs", "teams/a", ".github/workflows/ci.yml", "tasks/a"] {

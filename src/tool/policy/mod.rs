@@ -8,6 +8,7 @@
 //! The order: deny rules · `ask` rules · rules given for this session · allow rules · the default for commands. With the
 //! default `allow` and neither `deny` nor `ask` rules everything runs: there is nothing to be uncertain about.
 
+mod fragments;
 mod pattern;
 mod split;
 
@@ -15,8 +16,9 @@ use super::files::place;
 use crate::domain::command::Action;
 use crate::domain::settings::{Access, Permissions};
 use crate::domain::text::{is_safe, one_line};
+pub use fragments::fragments;
 pub use pattern::Pattern;
-pub use split::{Part, Unsure, fragments, split};
+pub use split::{Part, Unsure, split};
 use std::path::Path;
 
 /// Longest command that can be allowed for the session, in characters: the rule is shown word for word.
@@ -106,9 +108,8 @@ fn nothing_written(parts: &[Part]) -> bool {
 /// Whether every redirection goes to a file inside the workspace that may be written.
 fn writes_inside(parts: &[Part], cwd: &str) -> bool {
     let moves = parts.iter().any(|part| part.words.first().is_some_and(|program| matches!(program.as_str(), "cd" | "pushd" | "popd")));
-    let fits = |target: &String| {
-        is_nowhere(target) || (!moves && inside(target, cwd).is_some_and(|path| place::check_write(&path).is_ok()))
-    };
+    let fits =
+        |target: &String| is_nowhere(target) || (!moves && inside(target, cwd).is_some_and(|path| place::check_write(&path).is_ok()));
     parts.iter().flat_map(|part| &part.writes).all(fits)
 }
 
