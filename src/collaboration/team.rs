@@ -3,8 +3,8 @@
 //! Only the engine changes it; a protocol gets `&Team`.
 
 use super::{CollaborationError, LoopRecord, ProtocolConfig, Route, TraceRecord};
-use crate::domain::names::nearest;
 use crate::domain::MemberName;
+use crate::domain::names::nearest;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 

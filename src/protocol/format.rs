@@ -72,7 +72,8 @@ pub fn verdict(request: &Request) -> String {
         RequestState::Rejected => "Do not change anything yet: submit a revised plan.",
         RequestState::Withdrawn | RequestState::Expired | RequestState::Pending => "The request has ended without an answer.",
     };
-    format!("<plan-verdict request=\"{}\" verdict=\"{}\" by=\"{by}\">{words}</plan-verdict>\n{next}", request.id, request.state.word())
+    let words = [words.as_str(), next].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n");
+    format!("<plan-verdict request=\"{}\" verdict=\"{}\" by=\"{by}\">{words}</plan-verdict>", request.id, request.state.word())
 }
 
 /// `<identity>You are 'NAME', role: ROLE, team: TEAM.</identity>`

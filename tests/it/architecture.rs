@@ -79,7 +79,9 @@ fn libraries_stay_in_their_rooms() {
     for (file, text) in sources() {
         let code = code(&text);
         for (library, places) in LIBRARIES {
-            let named = code.lines().any(|l| l.contains(&format!("use {library}")) || l.contains(&format!(" {library}::")) || l.contains(&format!("({library}::")));
+            let named = code.lines().any(|l| {
+                l.contains(&format!("use {library}")) || l.contains(&format!(" {library}::")) || l.contains(&format!("({library}::"))
+            });
             if named && !places.iter().any(|place| file.starts_with(place)) {
                 wrong.push(format!("{file} names {library}"));
             }
@@ -108,7 +110,12 @@ fn the_pure_rooms_name_no_clock_no_channel_and_no_file() {
 
 #[test]
 fn no_file_passes_500_lines() {
-    let long: Vec<String> = sources().into_iter().map(|(f, t)| (f, t.lines().count())).filter(|(_, n)| *n > FILE_MAX).map(|(f, n)| format!("{f}: {n}")).collect();
+    let long: Vec<String> = sources()
+        .into_iter()
+        .map(|(f, t)| (f, t.lines().count()))
+        .filter(|(_, n)| *n > FILE_MAX)
+        .map(|(f, n)| format!("{f}: {n}"))
+        .collect();
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 

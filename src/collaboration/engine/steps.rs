@@ -151,7 +151,10 @@ impl Engine {
 
     pub(super) fn joined(&mut self, card: MemberCard) -> Result<(), CollaborationError> {
         if card.team.is_some() {
-            return Err(CollaborationError::Config(format!("{}: a nested team cannot join a run; give it when the team is built", card.name)));
+            return Err(CollaborationError::Config(format!(
+                "{}: a nested team cannot join a run; give it when the team is built",
+                card.name
+            )));
         }
         self.out.changed = true;
         match self.team.position(&card.name) {
@@ -265,7 +268,8 @@ impl Engine {
             Some(what) => {
                 self.loop_told = true;
                 self.trace(None, "loop detector", &what);
-                self.team.notice = Some(format!("The run goes in a loop: {what}. Change something, or finish; the run ends if it goes on."));
+                self.team.notice =
+                    Some(format!("The run goes in a loop: {what}. Change something, or finish; the run ends if it goes on."));
                 if self.protocol.has_supervisor() && self.team.busy() == 0 {
                     self.advance(Step::Supervisor);
                     return;
@@ -328,7 +332,12 @@ impl Engine {
         self.out.directives.insert(0, Directive::ToolReply { by: by.clone(), tool: tool.to_owned(), ok, text, ends_turn });
     }
 
-    fn agent_tool(&mut self, by: &MemberName, tool: &str, arguments: Vec<(String, crate::collaboration::ArgValue)>) -> Result<crate::collaboration::Said, String> {
+    fn agent_tool(
+        &mut self,
+        by: &MemberName,
+        tool: &str,
+        arguments: Vec<(String, crate::collaboration::ArgValue)>,
+    ) -> Result<crate::collaboration::Said, String> {
         let at = self.at_work(by).map_err(|error| error.to_string())?;
         let offered = self.protocol.agent_tools(&self.team, &self.team.seats[at]);
         let call = super::supervise::offered(&offered, tool)?.check(arguments)?;
@@ -342,10 +351,9 @@ impl Engine {
 /// Whether an input concerns one member, and which.
 pub(super) fn member_of(input: &Input) -> Option<&MemberName> {
     match input {
-        Input::MemberEnded { name, .. }
-        | Input::MemberHeld { name }
-        | Input::MemberReleased { name, .. }
-        | Input::MemberGone { name } => Some(name),
+        Input::MemberEnded { name, .. } | Input::MemberHeld { name } | Input::MemberReleased { name, .. } | Input::MemberGone { name } => {
+            Some(name)
+        }
         Input::ProtocolToolCalled { by, .. } => Some(by),
         Input::MemberJoined(card) => Some(&card.name),
         Input::Prompt(_) | Input::SupervisorAnswered { .. } | Input::SupervisorFailed { .. } | Input::Stop => None,

@@ -39,7 +39,10 @@ impl TeamCore {
                     seat.spend.add_call(*usage, *cost);
                 }
             }
-            TeamEvent::ProtocolChanged { name } => self.protocol = name.clone(),
+            TeamEvent::ProtocolChanged { name } => {
+                self.protocol = name.clone();
+                self.claims = Self::claims_under(name);
+            }
             TeamEvent::Finished { .. } => {
                 self.ended = true;
                 self.closing = Closing::Quiet;

@@ -4,7 +4,6 @@ use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark, Phase, PlanGa
 use super::super::format;
 use super::super::turn::Outcome;
 use super::TeamCore;
-use crate::collaboration;
 use crate::domain::{MemberName, MemberStatus, RequestKind, TaskId, TaskStatus, TeamEvent, Timestamp, board};
 
 /// Reasons named when the board stands still; more would not be read.
@@ -30,7 +29,7 @@ impl TeamCore {
     }
 
     pub(super) fn claims_by_themselves(&self) -> bool {
-        collaboration::claims_by_itself(&self.protocol)
+        self.claims
     }
 
     /// The first idle member, in registration order, claims the first ready task, by number.

@@ -21,6 +21,7 @@ mod timers;
 pub use open::Loaded;
 
 use super::effect::{Closing, Effect, Ids, Input, MemberPatch, Phase, PlanGate};
+use crate::collaboration;
 use crate::domain::settings::TeamSettings;
 use crate::domain::usage::Spend;
 use crate::domain::{
@@ -60,6 +61,7 @@ pub struct TeamCore {
     closing: Closing,
     stopping: Option<String>,
     summed_up: bool,
+    claims: bool,
     ended: bool,
 }
 
@@ -232,6 +234,11 @@ impl TeamCore {
             }
         };
         (member != **old).then(|| TeamEvent::MemberChanged { member: Arc::new(member), why })
+    }
+
+    /// Whether members of a team with this protocol claim ready tasks by themselves.
+    fn claims_under(protocol: &str) -> bool {
+        collaboration::build(protocol, collaboration::ProtocolConfig::default()).is_ok_and(|p| p.members_claim_by_themselves())
     }
 
     /// Only the lead and the human steer the team.

@@ -63,6 +63,7 @@ impl TeamCore {
             closing: super::Closing::Quiet,
             stopping: None,
             summed_up: true,
+            claims: Self::claims_under(&team.protocol),
             ended: true,
         }
     }

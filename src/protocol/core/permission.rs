@@ -19,18 +19,10 @@ impl TeamCore {
         }
         match decide(&self.settings.permissions, &self.session_rules, &intent.action) {
             PolicyDecision::Allow => Ok(vec![Effect::Reply(Reply::Authorized)]),
+            PolicyDecision::Deny(reason) if self.settings.permissions.unattended => Ok(deny_unattended(name, intent, reason)),
             PolicyDecision::Deny(reason) => Err(Refusal::Denied(reason)),
-            PolicyDecision::Ask { .. } if self.settings.permissions.unattended => Ok(self.deny_unattended(name, intent)),
             PolicyDecision::Ask { rule } => Ok(self.ask_permission(name, intent, rule, now, ids)),
         }
-    }
-
-    /// Nobody is there to answer: denied and listed, never waited for.
-    fn deny_unattended(&self, name: &MemberName, intent: &Intent) -> Vec<Effect> {
-        let what = format!("{}: {}", intent.tool, text::one_line(&subject(&intent.action), 200));
-        let refusal =
-            Refusal::Denied("this needs the person's permission and nobody is there to give it (allow it in permissions.allow)".into());
-        vec![Effect::Emit(TeamEvent::Denied { name: name.clone(), what }), Effect::Refuse(refusal)]
     }
 
     fn ask_permission(&self, name: &MemberName, intent: &Intent, rule: Option<String>, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
@@ -95,4 +87,10 @@ fn body(intent: &Intent) -> String {
         Action::Command { command, cwd } => format!("{command}\n\nin {cwd}"),
         Action::Write { path } => format!("{} changes {path}", intent.tool),
     }
+}
+
+/// Nobody is there to answer: denied and listed, never waited for.
+fn deny_unattended(name: &MemberName, intent: &Intent, reason: String) -> Vec<Effect> {
+    let what = format!("{}: {} ({reason})", intent.tool, text::one_line(&subject(&intent.action), 200));
+    vec![Effect::Emit(TeamEvent::Denied { name: name.clone(), what }), Effect::Refuse(Refusal::Denied(reason))]
 }

@@ -142,7 +142,7 @@ impl Agent {
         // A lead that never ran reads the mail that waits for it; a teammate's new generation never sees the old one's.
         self.offset = if name.is_lead() && resume { 0 } else { self.env.store.inbox_end(name).map_err(|e| e.to_string())? };
         let started = TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset };
-        self.env.store.append_transcript(name, &[started]).map_err(|e| e.to_string())
+        self.env.store.append_transcript(name, &[started]).map(|_| ()).map_err(|e| e.to_string())
     }
 
     async fn live(&mut self) -> End {
@@ -189,7 +189,12 @@ impl Agent {
                     Ok(()) => continue,
                     Err(reason) => return TurnEnd::End(End { failed: true, reason }),
                 },
-                TurnEffect::Rest(outcome) => return TurnEnd::Rest(outcome),
+                TurnEffect::Rest(outcome) => {
+                    if outcome == Outcome::Interrupted {
+                        self.jobs.kill_all();
+                    }
+                    return TurnEnd::Rest(outcome);
+                }
                 TurnEffect::End { reason } => return TurnEnd::End(End { failed: false, reason }),
                 TurnEffect::Fail { reason } => return TurnEnd::End(End { failed: true, reason }),
                 TurnEffect::Compact => match self.compact().await {

@@ -4,6 +4,7 @@ use super::Supervisor;
 use crate::domain::event::{EVENT_VERSION, TaskChange};
 use crate::domain::{EventRecord, Party, TeamEvent};
 use crate::runtime::clock;
+use crate::store::Events;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -83,7 +84,7 @@ impl Supervisor {
         let mut out = Vec::new();
         loop {
             match self.env.store.events_after(from, READ) {
-                Ok((records, next, _)) if next != from => {
+                Ok(Events { records, next, .. }) if next != from => {
                     out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
                     from = next;
                 }

@@ -13,7 +13,7 @@ use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
 use crate::runtime::inbound::Inbound;
-use crate::store::{Fault, Guard, Key, Revision, StoreError};
+use crate::store::{Fault, Guard, Key, Revision, StoreError, Topic};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -41,9 +41,9 @@ pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<
     let Some(lock) = env.store.lock_team()? else { return Ok(None) };
     let (tx, rx) = mpsc::unbounded_channel();
     let changes = tx.clone();
-    let watch = env.store.watch(Box::new(move |change| {
+    let watch = env.store.watch(move |change| {
         let _ = changes.send(Inbound::Changed(change));
-    }));
+    });
     let files = read(&env)?;
     let env = Arc::new(env);
     let mut supervisor = build(env.clone(), files.revisions, lock, tx.clone(), rx, files.loaded)?;
@@ -92,10 +92,10 @@ fn build(
     loaded: Loaded,
 ) -> Result<Supervisor, StoreError> {
     let now = clock::now();
-    if env.store.events_end()? > LOG_MAX {
-        env.store.archive_events(&now.0.to_string())?;
+    if env.store.backend().end(&Topic::Events)? > LOG_MAX {
+        env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
-    let log_end = env.store.events_end()?;
+    let log_end = env.store.backend().end(&Topic::Events)?;
     let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),

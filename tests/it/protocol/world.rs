@@ -66,7 +66,7 @@ impl World {
             settled: Vec::new(),
             ids: Counted::default(),
         };
-        world.carry_out(effects);
+        world.carry_out(effects).expect("opening");
         world.rests("lead");
         world
     }
@@ -99,7 +99,7 @@ impl World {
             if effects.is_empty() {
                 return;
             }
-            self.carry_out(effects);
+            self.carry_out(effects).expect("settling");
         }
         panic!("consequences do not end");
     }
