@@ -1,1 +1,5 @@
 //! (room under construction)
+
+pub mod style;
+pub mod view;
+pub mod widget;
