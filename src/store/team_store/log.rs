@@ -72,7 +72,7 @@ impl TeamStore {
         }
     }
 
-    pub(super) fn write_lines<T: Serialize>(&self, topic: &Topic, items: &[T]) -> Result<u64, StoreError> {
+    pub(in crate::store) fn write_lines<T: Serialize>(&self, topic: &Topic, items: &[T]) -> Result<u64, StoreError> {
         let failed = |error: serde_json::Error| StoreError::Io {
             action: "encode a line of",
             path: PathBuf::from(topic.to_string()),

@@ -36,7 +36,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    fn new(place: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
+    pub(super) fn new(place: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
         Self { place: one_line(&place.to_string(), REASON_MAX), reason: one_line(&reason.to_string(), REASON_MAX) }
     }
 }
@@ -131,11 +131,7 @@ impl TeamStore {
         }
     }
 
-    fn load<T: DeserializeOwned + Send>(
-        &self,
-        kind: KeyKind,
-        adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync,
-    ) -> Result<Loaded<T>, StoreError> {
+    fn load<T: DeserializeOwned + Send>(&self, kind: KeyKind, adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync) -> Result<Loaded<T>, StoreError> {
         let read = |(key, stored): (Key, Result<Stored, StoreError>)| {
             let (value, revision) = stored.and_then(|stored| parse::<T>(&key, &stored)).map_err(|error| fault_of(&key, &error))?;
             let (value, remark) = adopt(&key, value);

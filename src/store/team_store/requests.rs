@@ -38,7 +38,7 @@ impl TeamStore {
     pub fn update_request(
         &self,
         id: &RequestId,
-        rule: impl Fn(&Request) -> Result<Request, Refusal>,
+        mut rule: impl FnMut(&Request) -> Result<Request, Refusal>,
     ) -> Result<(Request, Revision), UpdateError> {
         let key = Key::Request(id.clone());
         self.update(&key, |there: Option<&Request>| {

@@ -68,11 +68,11 @@ impl TeamStore {
     }
 
     /// Changes a task by a rule, which is asked again about what is there when somebody else was quicker.
-    pub fn update_task(&self, id: TaskId, rule: impl Fn(&Task) -> Result<Task, Refusal>) -> Result<(Task, Revision), UpdateError> {
+    pub fn update_task(&self, id: TaskId, mut rule: impl FnMut(&Task) -> Result<Task, Refusal>) -> Result<(Task, Revision), UpdateError> {
         self.change_task(id, |task| Ok(rule(task)?))
     }
 
-    fn change_task(&self, id: TaskId, rule: impl Fn(&Task) -> Result<Task, UpdateError>) -> Result<(Task, Revision), UpdateError> {
+    fn change_task(&self, id: TaskId, mut rule: impl FnMut(&Task) -> Result<Task, UpdateError>) -> Result<(Task, Revision), UpdateError> {
         let key = Key::Task(id);
         self.update(&key, |there: Option<&Task>| {
             let there = there.ok_or(Refusal::UnknownTask(id))?;

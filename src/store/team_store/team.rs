@@ -18,8 +18,11 @@ impl TeamStore {
 
     /// Changes the team by a rule, which is asked again about what is there when somebody else was quicker. Where there is
     /// no team yet, it starts from the default one.
-    pub fn update_team(&self, rule: impl Fn(&TeamConfig) -> Result<TeamConfig, Refusal>) -> Result<(TeamConfig, Revision), UpdateError> {
-        self.update(&Key::Team, |there: Option<&TeamConfig>| Ok(there.map_or_else(|| rule(&TeamConfig::default()), &rule)?))
+    pub fn update_team(&self, mut rule: impl FnMut(&TeamConfig) -> Result<TeamConfig, Refusal>) -> Result<(TeamConfig, Revision), UpdateError> {
+        self.update(&Key::Team, |there: Option<&TeamConfig>| match there {
+            Some(team) => Ok(rule(team)?),
+            None => Ok(rule(&TeamConfig::default())?),
+        })
     }
 
     /// What the protocol `name` keeps in `team/NAME.json`.
