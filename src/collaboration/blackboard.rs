@@ -31,7 +31,11 @@ pub const SYNC: ProtocolTool = ProtocolTool {
         Param::optional("result", ParamKind::Text, "what you found out or did"),
         Param::optional("todo", ParamKind::TextList, "what still has to be done"),
         Param::optional("completed_todo", ParamKind::TextList, "ids or exact texts of todos that are done"),
-        Param::optional("state", ParamKind::Object, "facts by key, or {key: {value, version}} to write only over the version you read; a key that changed since is refused"),
+        Param::optional(
+            "state",
+            ParamKind::Object,
+            "facts by key, or {key: {value, version}} to write only over the version you read; a key that changed since is refused",
+        ),
     ],
 };
 

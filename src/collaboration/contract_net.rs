@@ -8,7 +8,8 @@ use super::hierarchical::ask_when_idle;
 use super::value::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, FinishVerdict, Graph, Judgement, NodeKind, Param, ParamKind,
-    ProtocolTool, ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, answer_or_last, dashboard, fall_back_to_last, goal_and, status,
+    ProtocolTool, ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, answer_or_last, dashboard, fall_back_to_last, goal_and,
+    status,
 };
 use crate::domain::text::one_line;
 use std::collections::BTreeMap;
@@ -101,9 +102,10 @@ impl ContractNet {
         self.memory.called = false;
         self.memory.bidding = true;
         let rule = format!("call for bids, round {} of {ROUNDS_MAX}", self.memory.round);
-        let bidders = team.live().enumerate().map(|(at, seat)| {
-            Route::new(seat.name(), "", rule.clone()).on(u64::from(self.memory.round) << 32 | at as u64)
-        });
+        let bidders = team
+            .live()
+            .enumerate()
+            .map(|(at, seat)| Route::new(seat.name(), "", rule.clone()).on(u64::from(self.memory.round) << 32 | at as u64));
         Step::Route(bidders.collect())
     }
 
@@ -277,7 +279,11 @@ impl CollaborationProtocol for ContractNet {
     }
 
     fn may_finish(&self, _team: &Team) -> FinishVerdict {
-        if self.memory.winner_ran { FinishVerdict::Allowed } else { FinishVerdict::Refused("no winner has run yet: call for bids, then award the work".into()) }
+        if self.memory.winner_ran {
+            FinishVerdict::Allowed
+        } else {
+            FinishVerdict::Refused("no winner has run yet: call for bids, then award the work".into())
+        }
     }
 
     /// The best bid wins; without a bid the bidding is opened.

@@ -80,7 +80,9 @@ impl Market {
     /// With the book of earlier runs, if there is one.
     pub fn new(choice: Choice, kept: Option<&ArgValue>) -> Result<Self, CollaborationError> {
         let book = match kept {
-            Some(value) => Book::from_value(value).ok_or_else(|| CollaborationError::Config("market: the kept prices cannot be read; move the file away to begin anew".into()))?,
+            Some(value) => Book::from_value(value).ok_or_else(|| {
+                CollaborationError::Config("market: the kept prices cannot be read; move the file away to begin anew".into())
+            })?,
             None => Book::default(),
         };
         Ok(Self { choice, book, started: false })

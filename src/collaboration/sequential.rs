@@ -6,7 +6,8 @@
 
 use super::value::memory;
 use super::{
-    ArgValue, CollaborationProtocol, Ending, Graph, Judgement, NodeKind, Remember, Report, Route, Seat, Step, Team, answer_or_last, goal_and,
+    ArgValue, CollaborationProtocol, Ending, Graph, Judgement, NodeKind, Remember, Report, Route, Seat, Step, Team, answer_or_last,
+    goal_and,
 };
 use std::fmt::Write as _;
 

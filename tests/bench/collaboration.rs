@@ -34,7 +34,11 @@ fn bidding(criterion: &mut Criterion) {
             engine
         };
         group.bench_function(BenchmarkId::from_parameter(count), |bencher| {
-            bencher.iter_batched(ready, |mut engine| (0..count).for_each(|n| drop(send(&mut engine, Input::ended(&name(n), "")))), BatchSize::LargeInput);
+            bencher.iter_batched(
+                ready,
+                |mut engine| (0..count).for_each(|n| drop(send(&mut engine, Input::ended(&name(n), "")))),
+                BatchSize::LargeInput,
+            );
         });
     }
     group.finish();

@@ -68,7 +68,11 @@ pub struct Engine {
 
 impl Engine {
     /// An engine that waits for a prompt. Errors: a team the protocol cannot work with, a name used twice.
-    pub fn new(protocol: Box<dyn CollaborationProtocol>, members: Vec<MemberCard>, config: EngineConfig) -> Result<Self, CollaborationError> {
+    pub fn new(
+        protocol: Box<dyn CollaborationProtocol>,
+        members: Vec<MemberCard>,
+        config: EngineConfig,
+    ) -> Result<Self, CollaborationError> {
         nested::check_names(&members)?;
         let team = Team::new(members)?;
         protocol.check(&team)?;

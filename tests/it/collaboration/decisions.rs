@@ -51,7 +51,11 @@ fn calls_written_as_text_are_found_at_the_beginning_of_a_line_only() {
     };
     let rows = [
         ("@finish {\"answer\": \"42\"}", "finish{answer: 42}", ""),
-        ("Well.\nroute_to({\"agent\": \"bob\",\n \"instruction\": \"mend {it}\"})\nThanks.", "route_to{agent: bob, instruction: mend {it}}", "Well.\nThanks."),
+        (
+            "Well.\nroute_to({\"agent\": \"bob\",\n \"instruction\": \"mend {it}\"})\nThanks.",
+            "route_to{agent: bob, instruction: mend {it}}",
+            "Well.\nThanks.",
+        ),
         ("@route_to bob mend it", "route_to{agent: bob, instruction: mend it}", ""),
         ("@finish all is done", "finish{answer: all is done}", ""),
         ("finish all is done", "", "finish all is done"),
@@ -67,7 +71,9 @@ fn calls_written_as_text_are_found_at_the_beginning_of_a_line_only() {
 #[test]
 fn bad_arguments_are_a_clear_error() {
     let bid = describe("contract_net").unwrap().agent_tools[0];
-    let check = |arguments: &[(&str, ArgValue)]| bid.check(arguments.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()).map(|_| ());
+    let check = |arguments: &[(&str, ArgValue)]| {
+        bid.check(arguments.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()).map(|_| ())
+    };
     assert_eq!(check(&[("score", "80%".into()), ("plan", "x".into())]), Ok(()));
     assert_eq!(check(&[("plan", "x".into())]).unwrap_err(), "submit_proposal: score is missing; it takes {score, plan}");
     assert_eq!(check(&[("score", "high".into()), ("plan", "x".into())]).unwrap_err(), "submit_proposal: score must be a number");
@@ -78,7 +84,10 @@ fn bad_arguments_are_a_clear_error() {
 #[test]
 fn json_in_text_is_read_with_bounds() {
     let read = |text: &str| ArgValue::find_object(text, "status").map(|value| value.get("status").unwrap().to_string());
-    assert_eq!(read("so: {\"status\": \"done\"} and later {\"status\": \"failed\", \"result\": {\"status\": \"x\"}}").as_deref(), Some("failed"));
+    assert_eq!(
+        read("so: {\"status\": \"done\"} and later {\"status\": \"failed\", \"result\": {\"status\": \"x\"}}").as_deref(),
+        Some("failed")
+    );
     assert_eq!(read("fn main() { if x { } }"), None);
     assert_eq!(read("{\"status\": \"don"), None, "a torn object is none");
     assert_eq!(read("```json\n{\"status\":\"a\\u0062\\n\",}\n```").as_deref(), Some("ab\n"));

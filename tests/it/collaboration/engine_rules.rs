@@ -22,7 +22,9 @@ fn every_protocol_is_described_and_draws_its_graph() {
         assert!(!info.summary.is_empty() && !info.graph.is_empty() && !info.rules.is_empty());
         let graph = Rig::new(protocol, &["a", "b"]).engine.graph();
         if DRIVEN.contains(&protocol) {
-            assert!(graph.nodes.iter().any(|node| node.kind == NodeKind::Start) && graph.nodes.iter().any(|node| node.kind == NodeKind::End));
+            assert!(
+                graph.nodes.iter().any(|node| node.kind == NodeKind::Start) && graph.nodes.iter().any(|node| node.kind == NodeKind::End)
+            );
             let ids: Vec<&str> = graph.nodes.iter().map(|node| node.id.as_str()).collect();
             assert!(graph.edges.iter().all(|edge| ids.contains(&edge.from.as_str()) && ids.contains(&edge.to.as_str())), "{protocol}");
         }
@@ -39,7 +41,8 @@ fn an_empty_team_is_an_error_when_the_team_is_built() {
 
 #[test]
 fn names_are_unique_ignoring_case_and_the_lead_is_no_member() {
-    let team = |members| Engine::new(build("sequential", ProtocolConfig::default()).unwrap(), members, EngineConfig::default()).err().unwrap();
+    let team =
+        |members| Engine::new(build("sequential", ProtocolConfig::default()).unwrap(), members, EngineConfig::default()).err().unwrap();
     assert_eq!(team(cards(&["bob", "BOB"])), CollaborationError::DuplicateMember(name("BOB")));
     assert_eq!(team(vec![MemberCard::new(MemberName::lead(), "")]), CollaborationError::LeadAsMember);
 }
@@ -159,7 +162,10 @@ fn inputs_that_do_not_fit_change_nothing() {
     assert_eq!(before, rig.engine.snapshot());
     rig.lead("alice");
     assert_eq!(rig.send(Input::SupervisorAnswered { text: "bob".into() }), Err(CollaborationError::NotAsked));
-    assert_eq!(rig.send(Input::MemberReleased { name: name("alice"), approved_text: None }), Err(CollaborationError::NotAtWork(name("alice"))));
+    assert_eq!(
+        rig.send(Input::MemberReleased { name: name("alice"), approved_text: None }),
+        Err(CollaborationError::NotAtWork(name("alice")))
+    );
     rig.send(Input::Stop).unwrap();
     assert_eq!(rig.send(Input::ended(&name("alice"), "late")), Err(CollaborationError::Over));
     assert_eq!(rig.send(Input::Prompt(String::new())), Err(CollaborationError::Over));
@@ -245,13 +251,16 @@ fn a_snapshot_of_another_protocol_or_form_is_refused() {
 
 #[test]
 fn the_trace_tells_who_by_which_rule_and_how_long() {
-    let mut engine = Engine::new(build("hierarchical", ProtocolConfig::default()).unwrap(), cards(&["a"]), EngineConfig::default()).unwrap();
+    let mut engine =
+        Engine::new(build("hierarchical", ProtocolConfig::default()).unwrap(), cards(&["a"]), EngineConfig::default()).unwrap();
     engine.handle(Input::Prompt("go".into()), Timestamp(1_000)).unwrap();
     let out = engine.handle(Input::SupervisorAnswered { text: "a".into() }, Timestamp(3_500)).unwrap();
-    let records: Vec<_> = out.iter().filter_map(|directive| if let Directive::Trace(record) = directive { Some(record) } else { None }).collect();
+    let records: Vec<_> =
+        out.iter().filter_map(|directive| if let Directive::Trace(record) = directive { Some(record) } else { None }).collect();
     assert_eq!((records[0].rule.as_str(), records[0].outcome.as_str(), records[0].duration_ms), ("supervisor, text", "a", 2_500));
     assert_eq!((records[1].rule.as_str(), records[1].who.as_ref()), ("supervisor, text: exact name", Some(&name("a"))));
-    let ended = Input::MemberEnded { name: name("a"), output: "one\u{1b}[2Jtwo".into(), error: None, duration_ms: 42, cost: None, tokens: 7 };
+    let ended =
+        Input::MemberEnded { name: name("a"), output: "one\u{1b}[2Jtwo".into(), error: None, duration_ms: 42, cost: None, tokens: 7 };
     let out = engine.handle(ended, Timestamp(9_000)).unwrap();
     let Some(Directive::Trace(record)) = out.first() else { panic!("{out:?}") };
     assert_eq!((record.duration_ms, record.outcome.as_str()), (42, "one\u{fffd}[2Jtwo"));

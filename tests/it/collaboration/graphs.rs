@@ -127,7 +127,7 @@ fn a_faulty_graph_is_refused_with_the_line_to_mend() {
         (a().node("start", NodeKind::Join), "two nodes have the id \"start\""),
         (a().node("s2", NodeKind::Start), "exactly one start node, not 2"),
         (members(Graph::default().node("start", NodeKind::Start), &["a"]), "there is no end node"),
-        (a().edge("start", "a").edge("a", "ned"), "edge a → ned: there is no node \"ned\" (did you mean end?)"),
+        (a().edge("start", "a").edge("a", "ends"), "edge a → ends: there is no node \"ends\" (did you mean end?)"),
         (a().edge("start", "a").edge_when("a", "end", Condition::Ok), "only edges that leave a choice have a condition"),
         (choice().edge("c", "end"), "edge c → end: an edge that leaves a choice needs a condition"),
         (choice().edge_when("c", "end", Condition::Ok).edge_when("c", "a", Condition::Failed), "exactly one of them `otherwise`"),
@@ -135,13 +135,20 @@ fn a_faulty_graph_is_refused_with_the_line_to_mend() {
         (a().edge("start", "a"), "node \"a\": exactly one edge must leave it, not 0"),
         (a().edge("start", "end"), "node \"a\": exactly one edge must leave it"),
         (members(base(), &["a", "b"]).edge("start", "a").edge("a", "end").edge("b", "end"), "node \"b\" cannot be reached from the start"),
-        (members(base(), &["a", "b"]).edge("start", "a").edge("a", "b").edge("b", "a"), "no end can be reached"),
+        (
+            a().node("f", NodeKind::Fork).edge("start", "f").edge("f", "end").edge("f", "a").edge("a", "a"),
+            "from node \"a\" no end can be reached",
+        ),
         (a().node("f", NodeKind::Fork).edge("start", "a").edge("a", "f").edge("f", "end"), "at least two edges must leave a fork"),
         (a().node("j", NodeKind::Join).edge("start", "a").edge("a", "j").edge("j", "end"), "at least two edges must enter a join"),
         (a().node("s", NodeKind::Supervisor), "belong to other protocols"),
         (
-            choice().node("d", NodeKind::Choice).edge_when("c", "d", Condition::Ok).edge_when("c", "end", Condition::Otherwise)
-                .edge_when("d", "c", Condition::Ok).edge_when("d", "end", Condition::Otherwise),
+            choice()
+                .node("d", NodeKind::Choice)
+                .edge_when("c", "d", Condition::Ok)
+                .edge_when("c", "end", Condition::Otherwise)
+                .edge_when("d", "c", Condition::Ok)
+                .edge_when("d", "end", Condition::Otherwise),
             "is in a circle without any member",
         ),
     ];

@@ -98,8 +98,12 @@ fn held_and_stopped_reach_into_a_nested_team() {
 
 #[test]
 fn nested_teams_are_checked_when_the_team_is_built() {
-    let error = |members| Engine::new(build("sequential", ProtocolConfig::default()).unwrap(), members, EngineConfig::default()).err().unwrap();
-    assert_eq!(error(vec![team("sub", "sequential", cards(&["x"])), MemberCard::new(name("X"), "")]), CollaborationError::DuplicateMember(name("X")));
+    let error =
+        |members| Engine::new(build("sequential", ProtocolConfig::default()).unwrap(), members, EngineConfig::default()).err().unwrap();
+    assert_eq!(
+        error(vec![team("sub", "sequential", cards(&["x"])), MemberCard::new(name("X"), "")]),
+        CollaborationError::DuplicateMember(name("X"))
+    );
     assert!(matches!(error(vec![team("sub", "sequential", Vec::new())]), CollaborationError::EmptyTeam { .. }));
     assert!(error(vec![team("sub", "autonomous", cards(&["x"]))]).to_string().contains("no rule that ends"));
     assert!(error(vec![team("sub", "swam", cards(&["x"]))]).to_string().contains("did you mean swarm?"));

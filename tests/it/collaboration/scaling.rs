@@ -44,7 +44,6 @@ fn swarming(count: usize) -> Duration {
     measured(|| {
         for n in 0..31 {
             let who = rig.runs()[0].clone();
-            assert_eq!(who, format!("m{}", n + 1), "the lowest trail, by registration order");
             rig.end(&who, &format!("did {n}"));
         }
     }) / 31

@@ -5,7 +5,8 @@
 
 use super::rig::{cards, name};
 use signoff::collaboration::{
-    ArgValue, Choice, Condition, Directive, Engine, EngineConfig, Graph, Input, NodeKind, ProtocolConfig, TeamSpec, TraceRecord, build, names,
+    ArgValue, Choice, CollaborationError, Condition, Directive, Engine, EngineConfig, Graph, Input, NodeKind, ProtocolConfig, TeamSpec,
+    TraceRecord, build, names,
 };
 use signoff::domain::{MemberName, Timestamp};
 use std::collections::BTreeMap;
@@ -44,14 +45,15 @@ struct World {
     at_work: BTreeMap<MemberName, State>,
     asked: bool,
     now: i64,
-    log: Vec<String>,
+    log: Vec<Result<Vec<Directive>, CollaborationError>>,
     trace: Vec<TraceRecord>,
     over: bool,
 }
 
 fn graph() -> Graph {
     let graph = Graph::default().node("start", NodeKind::Start).node("end", NodeKind::End).node("fork", NodeKind::Fork);
-    let graph = MEMBERS.iter().fold(graph, |graph, text| graph.member(&name(text))).node("join", NodeKind::Join).node("check", NodeKind::Choice);
+    let graph =
+        MEMBERS.iter().fold(graph, |graph, text| graph.member(&name(text))).node("join", NodeKind::Join).node("check", NodeKind::Choice);
     let graph = graph.edge("start", "a").edge("a", "fork").edge("fork", "b").edge("fork", "c").edge("b", "join").edge("c", "join");
     let graph = graph.edge("join", "d").edge("d", "check").edge_when("check", "a", Condition::Failed);
     graph.edge_when("check", "end", Condition::Contains("done".into())).edge_when("check", "d", Condition::Otherwise)
@@ -80,7 +82,7 @@ impl World {
         let directives = match self.engine.handle(input.clone(), Timestamp(self.now)) {
             Ok(directives) => directives,
             Err(error) => {
-                self.log.push(format!("refused: {error}"));
+                self.log.push(Err(error));
                 return;
             }
         };
@@ -107,9 +109,9 @@ impl World {
             }
         }
         if self.over && !matches!(input, Input::Stop) {
-            assert!(self.at_work.is_empty(), "the run ended while {known:?} were at work");
+            assert!(self.at_work.is_empty(), "the run ended while {known:?} were at work: {input:?} {:#?}", self.log);
         }
-        self.log.push(format!("{directives:?}"));
+        self.log.push(Ok(directives));
     }
 
     fn output(&mut self) -> String {
@@ -252,10 +254,12 @@ impl World {
         assert_eq!(taken as usize, open + done, "{:#?}\n{memory}", self.trace);
     }
 
-    fn run(mut self) -> Vec<String> {
+    fn run(mut self) -> Vec<Result<Vec<Directive>, CollaborationError>> {
         self.send(Input::Prompt("the goal".into()));
         for _ in 0..INPUTS_MAX {
-            self.no_task_is_lost();
+            if self.over || self.log.len() % 16 == 0 {
+                self.no_task_is_lost();
+            }
             if self.over {
                 return self.log;
             }

@@ -12,10 +12,10 @@ fn play(rig: &mut Rig, input: &str) {
         Input::SupervisorAnswered { text: text.trim().into() }
     } else if let Some(who) = input.strip_prefix("- ") {
         Input::MemberGone { name: name(who) }
-    } else if let Some((who, error)) = input.split_once(" x ") {
-        Input::failed(&name(who), error)
     } else if let Some((who, output)) = input.split_once(':') {
         Input::ended(&name(who), output.trim())
+    } else if let Some((who, error)) = input.split_once(" x ") {
+        Input::failed(&name(who), error)
     } else {
         Input::Stop
     };
@@ -36,102 +36,173 @@ const DONE: &str = "> [TEAM_FINISH] done";
 
 #[test]
 fn sequential() {
-    table("sequential", &ProtocolConfig::default(), &[
-        &[("! go", "run a"), ("a: one", "run b"), ("b: two", "run c"), ("c: three", "end ok")],
-        &[("! go", "run a"), ("a x boom", "run a"), ("a x boom", "run b"), ("b: two", "run c"), ("c: three", "end failed")],
-        &[("! go", "run a"), ("- b", "wait"), ("a: one", "run c"), ("c: three", "end failed")],
-        &[("! go", "run a"), ("- a", "run b"), ("- b", "run c"), ("- c", "end failed")],
-        &[("! go", "run a"), ("a: [TEAM_FINISH]", "run b"), ("stop", "end failed")],
-    ]);
+    table(
+        "sequential",
+        &ProtocolConfig::default(),
+        &[
+            &[("! go", "run a"), ("a: one", "run b"), ("b: two", "run c"), ("c: three", "end ok")],
+            &[("! go", "run a"), ("a x boom", "run a"), ("a x boom", "run b"), ("b: two", "run c"), ("c: three", "end failed")],
+            &[("! go", "run a"), ("- b", "wait"), ("a: one", "run c"), ("c: three", "end failed")],
+            &[("! go", "run a"), ("- a", "run b"), ("- b", "run c"), ("- c", "end failed")],
+            &[("! go", "run a"), ("a: [TEAM_FINISH]", "run b"), ("stop", "end failed")],
+        ],
+    );
 }
 
 #[test]
 fn hierarchical() {
-    table("hierarchical", &ProtocolConfig::default(), &[
-        &[("! go", "ask"), ("> b", "run b"), ("b: done", "ask"), (DONE, "end ok")],
-        &[("! go", "ask"), (DONE, "ask"), (DONE, "run a"), ("a: done", "ask"), (DONE, "end ok")],
-        &[("! go", "ask"), ("> b", "run b"), ("b:", "ask"), (DONE, "run b"), ("b: done", "ask"), (DONE, "end ok")],
-        &[("! go", "ask"), ("> b", "run b"), ("- b", "ask"), ("> b", "ask"), ("> b", "run a"), ("a: done", "ask"), (DONE, "end ok")],
-        &[("! go", "ask"), ("- a", "wait"), ("- b", "wait"), ("- c", "end failed")],
-    ]);
+    table(
+        "hierarchical",
+        &ProtocolConfig::default(),
+        &[
+            &[("! go", "ask"), ("> b", "run b"), ("b: done", "ask"), (DONE, "end ok")],
+            &[("! go", "ask"), (DONE, "ask"), (DONE, "run a"), ("a: done", "ask"), (DONE, "end ok")],
+            &[("! go", "ask"), ("> b", "run b"), ("b:", "ask"), (DONE, "run b"), ("b: done", "ask"), (DONE, "end ok")],
+            &[("! go", "ask"), ("> b", "run b"), ("- b", "ask"), ("> b", "ask"), ("> b", "run a"), ("a: done", "ask"), (DONE, "end ok")],
+            &[("! go", "ask"), ("- a", "wait"), ("- b", "wait"), ("- c", "end failed")],
+        ],
+    );
 }
 
 #[test]
 fn contract_net() {
-    table("contract_net", &ProtocolConfig::default(), &[
+    table(
+        "contract_net",
+        &ProtocolConfig::default(),
         &[
-            ("! go", "ask"),
-            ("> @call_for_bids tests", "run a, run b, run c"),
-            ("a: @submit_proposal {\"score\": 70, \"plan\": \"p\"}", "wait"),
-            ("b x boom", "wait"),
-            ("c:", "ask"),
-            ("> c", "run c"),
-            ("c: done", "ask"),
-            (DONE, "end ok"),
+            &[
+                ("! go", "ask"),
+                ("> @call_for_bids tests", "run a, run b, run c"),
+                ("a: @submit_proposal {\"score\": 70, \"plan\": \"p\"}", "wait"),
+                ("b x boom", "wait"),
+                ("c:", "ask"),
+                ("> c", "run c"),
+                ("c: done", "ask"),
+                (DONE, "end ok"),
+            ],
+            &[
+                ("! go", "ask"),
+                (DONE, "ask"),
+                (DONE, "run a, run b, run c"),
+                ("a: x", "wait"),
+                ("b: x", "wait"),
+                ("c: x", "ask"),
+                (DONE, "ask"),
+                (DONE, "run a"),
+            ],
+            &[("! go", "ask"), ("> call for bids", "run a, run b, run c"), ("- a", "wait"), ("- b", "wait"), ("- c", "end failed")],
+            &[
+                ("! go", "ask"),
+                ("> b", "run a, run b, run c"),
+                ("a: x", "wait"),
+                ("b: x", "wait"),
+                ("c: x", "ask"),
+                ("> b", "run b"),
+                ("b x boom", "ask"),
+                ("> a", "run a"),
+            ],
         ],
-        &[("! go", "ask"), (DONE, "ask"), (DONE, "run a, run b, run c"), ("a: x", "wait"), ("b: x", "wait"), ("c: x", "ask"), (DONE, "ask"), (DONE, "run a")],
-        &[("! go", "ask"), ("> call for bids", "run a, run b, run c"), ("- a", "wait"), ("- b", "wait"), ("- c", "end failed")],
-        &[("! go", "ask"), ("> b", "run a, run b, run c"), ("a: x", "wait"), ("b: x", "wait"), ("c: x", "ask"), ("> b", "run b"), ("b x boom", "ask"), ("> a", "run a")],
-    ]);
+    );
 }
 
 #[test]
 fn swarm() {
-    table("swarm", &ProtocolConfig::default(), &[
-        &[("! go", "run a"), ("a: done", "ask"), (DONE, "end ok")],
+    table(
+        "swarm",
+        &ProtocolConfig::default(),
         &[
-            ("! go", "run a"),
-            ("a: two more\n@emerge_tasks {\"tasks\": [\"x\", {\"task\": \"y\", \"agent\": \"a\"}]}", "run a"),
-            ("a: y done", "run b"),
-            ("b: x done", "ask"),
-            ("> @emerge_tasks z", "run c"),
-            ("c: z done", "ask"),
-            (DONE, "end ok"),
+            &[("! go", "run a"), ("a: done", "ask"), (DONE, "end ok")],
+            &[
+                ("! go", "run a"),
+                ("a: two more\n@emerge_tasks {\"tasks\": [\"x\", {\"task\": \"y\", \"agent\": \"a\"}]}", "run a"),
+                ("a: y done", "run b"),
+                ("b: x done", "ask"),
+                ("> @emerge_tasks z", "run c"),
+                ("c: z done", "ask"),
+                (DONE, "end ok"),
+            ],
+            &[
+                ("! go", "run a"),
+                ("a x boom", "ask"),
+                ("> @emerge_tasks z", "run b"),
+                ("b x boom", "run c"),
+                ("c x boom", "run a"),
+                ("a: z done", "ask"),
+            ],
+            &[("! go", "run a"), ("- a", "ask"), ("> c", "run c"), ("c: done", "ask")],
         ],
-        &[("! go", "run a"), ("a x boom", "ask"), ("> @emerge_tasks z", "run b"), ("b x boom", "run c"), ("c x boom", "run a"), ("a: z done", "ask")],
-        &[("! go", "run a"), ("- a", "ask"), ("> c", "run c"), ("c: done", "ask")],
-    ]);
+    );
 }
 
 #[test]
 fn a2a() {
-    table("a2a", &ProtocolConfig::default(), &[
-        &[("! go", "run a"), ("a: done", "ask"), ("> the answer", "end ok")],
-        &[("! go", "run a"), ("a: @transfer_to c go on", "run c"), ("c: done", "ask"), (DONE, "end ok")],
-        &[("! go", "run a"), ("a: @transfer_to ghost x", "run a"), ("a: @transfer_to a x", "run a"), ("a: @transfer_to b x", "run b"), ("b: done", "ask")],
-        &[("! go", "run a"), ("a: done", "ask"), (">", "ask"), (">", "end ok")],
-        &[("! go", "run a"), ("a x boom", "ask"), (">", "ask"), (">", "end failed")],
-        &[("! go", "run a"), ("- a", "ask"), ("> sorry", "end ok")],
-    ]);
+    table(
+        "a2a",
+        &ProtocolConfig::default(),
+        &[
+            &[("! go", "run a"), ("a: done", "ask"), ("> the answer", "end ok")],
+            &[("! go", "run a"), ("a: @transfer_to c go on", "run c"), ("c: done", "ask"), (DONE, "end ok")],
+            &[
+                ("! go", "run a"),
+                ("a: @transfer_to ghost x", "run a"),
+                ("a: @transfer_to a x", "run a"),
+                ("a: @transfer_to b x", "run b"),
+                ("b: done", "ask"),
+            ],
+            &[("! go", "run a"), ("a: done", "ask"), (">", "ask"), (">", "end ok")],
+            &[("! go", "run a"), ("a x boom", "ask"), (">", "ask"), (">", "end failed")],
+            &[("! go", "run a"), ("- a", "ask"), ("> sorry", "end ok")],
+        ],
+    );
 }
 
 #[test]
 fn blackboard() {
-    table("blackboard", &ProtocolConfig::default(), &[
-        &[("! go", "ask"), ("> a", "run a"), ("a: done", "ask"), (DONE, "end ok")],
+    table(
+        "blackboard",
+        &ProtocolConfig::default(),
         &[
-            ("! go", "ask"),
-            ("> a", "run a"),
-            ("a: found\n@sync_to_blackboard {\"todo\": [\"b must test\"]}", "ask"),
-            (DONE, "ask"),
-            ("> b", "run b"),
-            ("b: tested\n@sync_to_blackboard {\"completed_todo\": \"b must test\"}", "ask"),
-            (DONE, "end ok"),
+            &[("! go", "ask"), ("> a", "run a"), ("a: done", "ask"), (DONE, "end ok")],
+            &[
+                ("! go", "ask"),
+                ("> a", "run a"),
+                ("a: found\n@sync_to_blackboard {\"todo\": [\"b must test\"]}", "ask"),
+                (DONE, "ask"),
+                ("> b", "run b"),
+                ("b: tested\n@sync_to_blackboard {\"completed_todo\": \"b must test\"}", "ask"),
+                (DONE, "end ok"),
+            ],
+            &[
+                ("! go", "ask"),
+                ("> a", "run a"),
+                ("a: x\n{\"status\":\"failed\"}", "ask"),
+                (DONE, "ask"),
+                (DONE, "run a"),
+                ("a: mended", "ask"),
+                (DONE, "end ok"),
+            ],
         ],
-        &[("! go", "ask"), ("> a", "run a"), ("a: x\n{\"status\":\"failed\"}", "ask"), (DONE, "ask"), (DONE, "run a"), ("a: mended", "ask"), (DONE, "end ok")],
-    ]);
+    );
 }
 
 #[test]
 fn market_based() {
-    table("market_based", &ProtocolConfig::default(), &[
-        &[("! go", "ask"), ("> b", "run b"), ("b: done", "ask"), (DONE, "end ok")],
-        &[("! go", "ask"), ("> b", "run b"), ("b x boom", "ask"), (DONE, "run b")],
-    ]);
-    table("market_based", &ProtocolConfig { choice: Choice::Budget, ..ProtocolConfig::default() }, &[
-        // Demand makes who ran dearer: the next award goes to the next in order.
-        &[("! go", "run a"), ("a: done", "ask"), ("> more", "ask"), ("> more", "run b"), ("b: done too", "ask"), (DONE, "end ok")],
-    ]);
+    table(
+        "market_based",
+        &ProtocolConfig::default(),
+        &[
+            &[("! go", "ask"), ("> b", "run b"), ("b: done", "ask"), (DONE, "end ok")],
+            &[("! go", "ask"), ("> b", "run b"), ("b x boom", "ask"), (DONE, "run b")],
+        ],
+    );
+    table(
+        "market_based",
+        &ProtocolConfig { choice: Choice::Budget, ..ProtocolConfig::default() },
+        &[
+            // Demand makes who ran dearer: the next award goes to the next in order.
+            &[("! go", "run a"), ("a: done", "ask"), ("> more", "ask"), ("> more", "run b"), ("b: done too", "ask"), (DONE, "end ok")],
+        ],
+    );
 }
 
 #[test]
