@@ -92,8 +92,12 @@ impl Engine {
         self.out.directives.push(Directive::RunMember { name, prompt, instruction_addendum, tools });
     }
 
-    /// The seat of a member that is at work.
+    /// The seat of a member that is at work. A nested team only ends by its own engine's end.
     fn at_work(&self, name: &MemberName) -> Result<usize, CollaborationError> {
+        if self.children.has(name) { Err(CollaborationError::NotAtWork(name.clone())) } else { self.busy_seat(name) }
+    }
+
+    fn busy_seat(&self, name: &MemberName) -> Result<usize, CollaborationError> {
         self.running()?;
         let at = self.seat_of(name)?;
         match self.team.seats[at].state {
@@ -316,7 +320,7 @@ fn settle_seat(seat: &mut Seat, output: &str, judgement: &Judgement) {
 impl Engine {
     /// A nested team's run ended: the same as a member's.
     pub(super) fn nested_ended(&mut self, name: &MemberName, answer: String, failure: Option<String>, duration_ms: u64) {
-        let Ok(at) = self.at_work(name) else { return };
+        let Ok(at) = self.busy_seat(name) else { return };
         let ended = Ended { output: answer, error: failure, duration_ms, ..Ended::default() };
         self.conclude(at, &ended);
     }
