@@ -32,16 +32,27 @@ fn main() -> anyhow::Result<()> {
         workspace: dir.canonicalize()?.into(),
         prompts: Prompts::default(),
         instructions: None,
+        protocol_config: Default::default(),
         live: Arc::new(LiveBoard::default()),
     };
     let handle = runtime.handle().clone();
     let opener = async move {
         let opened = open(env, &handle).map_err(|e| e.to_string())?.ok_or("locked")?;
-        opened.handle.command(Party::Human, TeamCommand::Send { to: "lead".into(), content: demo::GOAL.into() }).await.map_err(|e| e.to_string())?;
+        opened
+            .handle
+            .command(Party::Human, TeamCommand::Send { to: "lead".into(), content: demo::GOAL.into() })
+            .await
+            .map_err(|e| e.to_string())?;
         let team: Arc<dyn Team> = Arc::new(opened.handle);
         Ok::<_, String>(team)
     };
-    let options = StateOptions { scripted: true, provider: "scripted".into(), model: "script".into(), workspace: "demo".into(), ..StateOptions::default() };
+    let options = StateOptions {
+        scripted: true,
+        provider: "scripted".into(),
+        model: "script".into(),
+        workspace: "demo".into(),
+        ..StateOptions::default()
+    };
     let mut screen = TeamScreen { state: State::new(options), style: Style::new("dark", Default::default(), false) };
     runtime.block_on(run(&mut screen, opener, Options::detect(|n| std::env::var(n).ok())))?;
     Ok(())

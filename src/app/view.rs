@@ -18,10 +18,7 @@ pub struct Area {
 impl Area {
     /// Whether the cell is inside.
     pub fn contains(self, column: u16, row: u16) -> bool {
-        column >= self.x
-            && row >= self.y
-            && column < self.x.saturating_add(self.width)
-            && row < self.y.saturating_add(self.height)
+        column >= self.x && row >= self.y && column < self.x.saturating_add(self.width) && row < self.y.saturating_add(self.height)
     }
 }
 

@@ -75,7 +75,7 @@ fn assigned(words: &[&str], live: &impl Fn(&str) -> Option<usize>) -> Option<usi
     let verb = |word: &&str| ["assign", "route", "delegat", "hand"].iter().any(|stem| starts_with(word, stem));
     (1..words.len()).rev().find_map(|at| {
         let who = live(words[at])?;
-        let to = words[at - 1].eq_ignore_ascii_case("to") && words[at.saturating_sub(REACH + 1)..at - 1].iter().any(|word| verb(&word));
+        let to = words[at - 1].eq_ignore_ascii_case("to") && words[at.saturating_sub(REACH + 1)..at - 1].iter().any(|word| verb(word));
         let directly = ["assign", "route_to"].iter().any(|word| words[at - 1].eq_ignore_ascii_case(word));
         (to || directly).then_some(who)
     })

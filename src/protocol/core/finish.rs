@@ -65,7 +65,7 @@ impl TeamCore {
             return if self.anybody_live() { Vec::new() } else { vec![Effect::Mark(Mark::Stopping(None)), finished(reason, false)] };
         }
         let busy = self.seats.values().any(|seat| seat.phase == Phase::Working);
-        if busy || self.closing == Closing::Quiet || !self.pending.is_empty() {
+        if busy || self.driving || self.closing == Closing::Quiet || !self.pending.is_empty() {
             return Vec::new();
         }
         let lead = MemberName::lead();

@@ -134,6 +134,7 @@ fn build(
         ids: RandomIds,
         _guards: vec![lock],
         opening: effects,
+        drive: super::drive::Drive::default(),
     })
 }
 
@@ -158,6 +159,7 @@ impl Supervisor {
         if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
             self.notice_store(&error);
         }
+        self.restore_drive();
         self.settle();
         self.write_log();
         self.run().await;

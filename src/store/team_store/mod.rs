@@ -131,7 +131,11 @@ impl TeamStore {
         }
     }
 
-    fn load<T: DeserializeOwned + Send>(&self, kind: KeyKind, adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync) -> Result<Loaded<T>, StoreError> {
+    fn load<T: DeserializeOwned + Send>(
+        &self,
+        kind: KeyKind,
+        adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync,
+    ) -> Result<Loaded<T>, StoreError> {
         let read = |(key, stored): (Key, Result<Stored, StoreError>)| {
             let (value, revision) = stored.and_then(|stored| parse::<T>(&key, &stored)).map_err(|error| fault_of(&key, &error))?;
             let (value, remark) = adopt(&key, value);

@@ -24,7 +24,13 @@ impl Columns {
     fn new(cols: usize, highest: TaskId) -> Self {
         let number = highest.0.to_string().len().max(2);
         let wide = cols >= WIDE;
-        let tail = if wide { 14 } else if cols >= 44 { 12 } else { 0 };
+        let tail = if wide {
+            14
+        } else if cols >= 44 {
+            12
+        } else {
+            0
+        };
         let wanted = if wide {
             vec![Some(number), Some(9), None, Some(10), Some(tail)]
         } else if tail > 0 {

@@ -48,7 +48,9 @@ fn title(painter: &mut Painter<'_>, area: Area, text: &str, role: Role) {
 fn draw_prompt(painter: &mut Painter<'_>, prompt: &Prompt, area: Area) -> Option<(u16, u16)> {
     match prompt.switch {
         Switch::No => title(painter, area, &prompt.title(), Role::TitleFocused),
-        Switch::Asked => title(painter, area, "Give the other verdict with these words? y switches, any other key does not", Role::Attention),
+        Switch::Asked => {
+            title(painter, area, "Give the other verdict with these words? y switches, any other key does not", Role::Attention)
+        }
     }
     let text = Area { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(1) };
     draw_editor(painter, &prompt.editor, text)

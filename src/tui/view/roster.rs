@@ -22,7 +22,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     let height = usize::from(area.height);
     state.roster.top = keep_visible(state.roster.top, at, height, list.len());
     if list.is_empty() {
-        let text = if state.roster.filter.is_some() { "Nobody fits the filter. Esc clears it." } else { "Nobody yet. n spawns a teammate." };
+        let text =
+            if state.roster.filter.is_some() { "Nobody fits the filter. Esc clears it." } else { "Nobody yet. n spawns a teammate." };
         empty(painter, area, text);
     }
     let names = list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width) / 3);

@@ -2,11 +2,11 @@
 
 use super::{files, message, name, request};
 use signoff::domain::event::EVENT_VERSION;
-use signoff::domain::{
-    ChatMessage, EventRecord, Generation, MemberName, Party, Refusal, Request, RequestKind, RequestState, Task, TaskId, TaskStatus, TeamEvent,
-    Timestamp, TranscriptEntry, Verdict,
-};
 use signoff::domain::request::PlanReviewer;
+use signoff::domain::{
+    ChatMessage, EventRecord, Generation, MemberName, Party, Refusal, Request, RequestKind, RequestState, Task, TaskId, TaskStatus,
+    TeamEvent, Timestamp, TranscriptEntry, Verdict,
+};
 use signoff::store::{Expect, MemoryBackend, PutOf, StoreError, TeamStore, UpdateError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
