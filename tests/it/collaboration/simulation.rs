@@ -66,7 +66,7 @@ impl World {
         let custom = protocol == "none" && !seed.is_multiple_of(4);
         let config = ProtocolConfig { graph: custom.then(graph), choice, market: None };
         let mut members = cards(&MEMBERS);
-        if seed.is_multiple_of(5) && protocol != "none" {
+        if seed.is_multiple_of(5) {
             let inner = *random.pick(&["sequential", "hierarchical", "swarm", "a2a"]);
             let spec = TeamSpec { protocol: inner.into(), members: cards(&["x", "y"]), config: ProtocolConfig::default(), max_turns: None };
             members[1] = members[1].clone().with_team(spec);
@@ -211,7 +211,7 @@ impl World {
         match self.random.below(40) {
             0 => self.restart(),
             1 => {
-                let stray: &str = self.random.pick(&["a", "b", "x", "nobody"]);
+                let stray = ["a", "b", "x", "nobody"][self.random.below(4) as usize];
                 let stray = name(stray);
                 if !self.at_work.contains_key(&stray) {
                     self.send(Input::ended(&stray, "nobody asked me"));
