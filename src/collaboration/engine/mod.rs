@@ -2,6 +2,7 @@
 //!
 //! `handle(input, now)` gives directives; no clock, no channel, no randomness. The same inputs give the same directives.
 
+mod calls;
 mod io;
 mod nested;
 mod snapshot;

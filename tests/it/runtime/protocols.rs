@@ -31,7 +31,8 @@ say = "this is the part of {name}, done with care"
 
 async fn team_of_two(dir: &std::path::Path, protocol: &str, script: &str) -> TestTeam {
     let settings = TeamSettings { protocol: protocol.into(), ..settings() };
-    let team = TestTeam::open(dir, scripted(script), settings);
+    let mut team = TestTeam::open(dir, scripted(script), settings);
+    team.until_status("lead", MemberStatus::Idle).await;
     for name in ["alice", "bob"] {
         let order = SpawnOrder { name: name.into(), role: "coder, tester".into(), ..SpawnOrder::default() };
         team.human(TeamCommand::Spawn(order)).await.unwrap();
