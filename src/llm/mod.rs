@@ -109,3 +109,4 @@ pub mod settings;
 mod sse;
 mod think;
 pub mod wire;
+pub mod scripted;
