@@ -1,0 +1,76 @@
+//! Signals as a stream: those that end us, the new size, and waking up after a stop. Unix only.
+
+use super::TuiError;
+use rustix::process::{Signal, kill_current_process_group};
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::signal::unix::{Signal as Source, SignalKind, signal};
+
+/// A stop that was asked for takes effect within this time, or never (an orphaned process group).
+const STOP_WITHIN: Duration = Duration::from_millis(300);
+
+/// What a signal means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// End; the number tells which one.
+    End(i32),
+    /// The terminal is gone.
+    HangUp,
+    /// The window has another size.
+    Resized,
+    /// We were stopped and go on.
+    Continued,
+}
+
+/// The signals a screen listens to.
+pub struct Signals {
+    sources: Vec<(Notice, Source)>,
+}
+
+impl Signals {
+    /// Starts to listen. From now on the process is no longer ended by TERM, INT, QUIT and HUP as such.
+    ///
+    /// # Errors
+    /// When the system refuses a handler.
+    pub fn listen() -> Result<Self, TuiError> {
+        let kinds = [
+            (Notice::HangUp, SignalKind::hangup()),
+            (Notice::End(SignalKind::terminate().as_raw_value()), SignalKind::terminate()),
+            (Notice::End(SignalKind::interrupt().as_raw_value()), SignalKind::interrupt()),
+            (Notice::End(SignalKind::quit().as_raw_value()), SignalKind::quit()),
+            (Notice::Continued, SignalKind::from_raw(Signal::CONT.as_raw())),
+            (Notice::Resized, SignalKind::window_change()),
+        ];
+        let sources = kinds.into_iter().map(|(notice, kind)| signal(kind).map(|source| (notice, source)));
+        let sources = sources.collect::<Result<Vec<_>, _>>().map_err(TuiError::io("listen to signals"))?;
+        Ok(Self { sources })
+    }
+
+    /// The next one. Cancel safe.
+    pub async fn next(&mut self) -> Notice {
+        poll_fn(|context| {
+            for (notice, source) in &mut self.sources {
+                if let Poll::Ready(Some(())) = source.poll_recv(context) {
+                    return Poll::Ready(*notice);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Stops the whole job as Ctrl-Z on the terminal would, and comes back when it goes on. The terminal must have been
+    /// given back before.
+    pub async fn stop_job(&mut self) {
+        if let Err(error) = kill_current_process_group(Signal::TSTP) {
+            tracing::warn!(%error, "cannot suspend");
+            return;
+        }
+        let continued = self.sources.iter_mut().find(|(notice, _)| *notice == Notice::Continued);
+        if let Some((_, source)) = continued {
+            // The stop may hit another thread first, so this one runs on for a moment. No signal: we were not stopped.
+            let _ = tokio::time::timeout(STOP_WITHIN, source.recv()).await;
+        }
+    }
+}
