@@ -2,4 +2,35 @@
 //!
 //! Imports `domain` and `protocol`. Deliberately absent: ratatui, crossterm, tokio, the store, the runtime.
 
+mod act;
+pub mod action;
+mod alerts;
+pub mod available;
+pub mod clip;
+pub mod detail_text;
+pub mod editor;
+pub mod feed;
+pub mod filter;
+pub mod key;
+pub mod keymap;
+pub mod live;
+pub mod markdown;
+mod mouse;
 pub mod msg;
+pub mod overlay;
+pub mod pane;
+pub mod projection;
+mod reading;
+pub mod rich;
+pub mod state;
+mod update;
+mod verdict;
+pub mod view;
+mod wake;
+pub mod words;
+
+pub use action::Action;
+pub use keymap::{Context, Keymap, KeymapError};
+pub use projection::Projection;
+pub use state::{ColorMode, Pane, State, StateOptions};
+pub use update::update;

@@ -45,3 +45,8 @@ impl TuiError {
         move |source| Self::Io { action, source: source.into() }
     }
 }
+//! (room under construction)
+
+pub mod style;
+pub mod view;
+pub mod widget;

@@ -1,0 +1,10 @@
+//! The activity of the selected member: a scroll position.
+
+use crate::app::feed::Scroll;
+
+/// The activity's state.
+#[derive(Default)]
+pub struct ActivityPane {
+    /// Follows the end until it is moved up.
+    pub scroll: Scroll,
+}

@@ -1,0 +1,282 @@
+//! The one way the screen's state changes: a message comes in, commands go out.
+
+use super::act;
+use super::action::Action;
+use super::alerts;
+use super::feed::{Depth, Source};
+use super::msg::{Cmd, Key, LiveKind, Mouse, Msg};
+use super::overlay::{DetailKind, confirm, form, palette, prompt, quit};
+use super::pane::Move;
+use super::projection::ToolState;
+use super::state::{EditPurpose, Pane, State, StatusLevel};
+use super::{mouse, reading, verdict, wake};
+use crate::domain::event::NoticeLevel;
+use crate::domain::{EventRecord, MemberName, Refusal, Reply, TeamCommand, TeamEvent, Timestamp};
+use std::sync::Arc;
+
+/// Takes a message in. Costs what the message changes, whatever the size of the team.
+pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
+    let mut cmds = match msg {
+        Msg::Event(record) => on_event(state, &record, now),
+        Msg::Key(key) => on_key(state, key, now),
+        Msg::Paste(text) => on_paste(state, &text),
+        Msg::Mouse(event) => on_mouse(state, event, now),
+        Msg::Resized { width, height } => {
+            state.view.size = (width, height);
+            Vec::new()
+        }
+        Msg::Focused(focused) => {
+            state.focused = focused;
+            Vec::new()
+        }
+        Msg::Live { name, kind, text, reset } => on_live(state, &name, kind, &text, reset),
+        Msg::Replied { token, result } => on_reply(state, token, result, now),
+        Msg::Edited { token, result } => on_edited(state, token, result, now),
+        Msg::Transcript { name, entries } => {
+            if let Some(detail) = state.detail.as_mut().filter(|d| matches!(&d.kind, DetailKind::Transcript(n) if *n == name)) {
+                detail.load(entries);
+            }
+            Vec::new()
+        }
+        Msg::Woken => {
+            state.wake_at = None;
+            Vec::new()
+        }
+        Msg::Drawn => Vec::new(),
+        Msg::Signal => quit::force(state, now),
+    };
+    watch(state, &mut cmds);
+    if quit::is_over(state, now) && !cmds.contains(&Cmd::Quit) {
+        cmds.push(Cmd::Quit);
+    }
+    alerts::tell(state, now, &mut cmds);
+    wake::schedule(state, now, &mut cmds);
+    cmds
+}
+
+/// Streams the live text of whoever is selected.
+fn watch(state: &mut State, cmds: &mut Vec<Cmd>) {
+    if state.roster.selected != state.watched
+        && let Some(name) = state.roster.selected.clone()
+    {
+        state.watched = Some(name.clone());
+        state.live = super::live::LiveText::of(name.clone());
+        state.activity.scroll.follow();
+        state.inbox.selected = None;
+        cmds.push(Cmd::WatchLive(name));
+    }
+}
+
+fn on_event(state: &mut State, record: &Arc<EventRecord>, now: Timestamp) -> Vec<Cmd> {
+    alerts::notice(state, record, now);
+    state.team.apply(record);
+    match &record.event {
+        TeamEvent::MemberChanged { .. } | TeamEvent::MemberRemoved { .. } => state.roster.sync(&state.team),
+        TeamEvent::TaskChanged { task, .. } => state.board.task_changed(task.id, Some(task)),
+        TeamEvent::TaskRemoved { id, .. } => state.board.task_changed(*id, None),
+        TeamEvent::RequestChanged { request } => {
+            let decided = (!request.is_pending()).then_some(&request.id);
+            state.approvals.sync(&state.team, decided);
+        }
+        TeamEvent::AnswerFinished { name, text, .. } => finish_live(state, name, Some(text)),
+        TeamEvent::ToolFinished { name, .. } if state.live.kind == LiveKind::Output => finish_live(state, name, None),
+        TeamEvent::TurnEnded { name, .. } => finish_live(state, name, None),
+        TeamEvent::Noticed { level: level @ (NoticeLevel::Warning | NoticeLevel::Error), text, name } => {
+            let who = name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+            let level = if *level == NoticeLevel::Error { StatusLevel::Error } else { StatusLevel::Hint };
+            state.say(level, &format!("{who}{text}"), now);
+        }
+        _ => {}
+    }
+    follow_transcript(state, &record.event);
+    Vec::new()
+}
+
+fn finish_live(state: &mut State, name: &MemberName, answer: Option<&str>) {
+    if state.live.name.as_ref() == Some(name) {
+        state.live.finish(answer);
+    }
+}
+
+/// What arrives while a transcript is open is added to it.
+fn follow_transcript(state: &mut State, event: &TeamEvent) {
+    let Some(detail) = &mut state.detail else { return };
+    let DetailKind::Transcript(open) = &detail.kind else { return };
+    let Some((name, kind)) = super::projection::feed_of(event) else {
+        if let TeamEvent::ToolFinished { name, call, ok, millis, output, .. } = event
+            && name == open
+        {
+            detail.end_tool(call, ToolState::Ended { ok: *ok, millis: *millis }, output);
+        }
+        return;
+    };
+    if name == open {
+        let at = state.team.member(name).and_then(|view| view.feed.back()).map(|item| item.at).unwrap_or_default();
+        detail.push(at, kind);
+    }
+}
+
+fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
+    state.previous_key = state.last_key.replace(now);
+    if state.status.as_ref().is_some_and(|s| s.level != StatusLevel::Info) {
+        state.status = None;
+    }
+    if state.confirm.is_some() {
+        return confirm::key(state, key, now);
+    }
+    if state.prompt.is_some() {
+        return system_key(state, key).unwrap_or_else(|| prompt::key(state, key, now));
+    }
+    if state.form.is_some() {
+        return system_key(state, key).unwrap_or_else(|| form::key(state, key, now));
+    }
+    if state.palette.is_some() {
+        return system_key(state, key).unwrap_or_else(|| palette::key(state, key, now));
+    }
+    match state.lookup(key) {
+        Some(action) => run(state, action, now),
+        None => Vec::new(),
+    }
+}
+
+/// The two keys that work even while text is written: redraw and suspend, when the prompt does not use them itself.
+fn system_key(state: &State, key: Key) -> Option<Vec<Cmd>> {
+    let keymap = &state.options.keymap;
+    if key.typed().is_some() || keymap.action(super::keymap::Context::Prompt, key).is_some() {
+        return None;
+    }
+    match keymap.action(super::keymap::Context::Global, key) {
+        Some(Action::Clear) => Some(vec![Cmd::Clear]),
+        Some(Action::Suspend) => Some(vec![Cmd::Suspend]),
+        Some(_) | None => None,
+    }
+}
+
+/// Pasted text is only ever text: without a field to go to, it goes nowhere.
+fn on_paste(state: &mut State, text: &str) -> Vec<Cmd> {
+    if state.confirm.is_some() {
+        return Vec::new();
+    }
+    if state.prompt.is_some() {
+        prompt::paste(state, text);
+    } else if let Some(form) = &mut state.form {
+        form.paste(text);
+    } else if let Some(palette) = &mut state.palette {
+        palette.editor.paste(&super::clip::one_line(text, 200));
+    }
+    Vec::new()
+}
+
+fn on_mouse(state: &mut State, event: Mouse, now: Timestamp) -> Vec<Cmd> {
+    let covered = state.confirm.is_some() || state.prompt.is_some() || state.form.is_some() || state.palette.is_some();
+    if covered { Vec::new() } else { mouse::act(state, event, now) }
+}
+
+fn on_live(state: &mut State, name: &MemberName, kind: LiveKind, text: &str, reset: bool) -> Vec<Cmd> {
+    if state.live.name.as_ref() == Some(name) {
+        state.live.push(kind, text, reset);
+    }
+    Vec::new()
+}
+
+fn on_reply(state: &mut State, token: u64, result: Result<Reply, Refusal>, now: Timestamp) -> Vec<Cmd> {
+    let Some(sent) = state.sent.remove(&token) else { return Vec::new() };
+    match result {
+        Err(refusal) => state.say(StatusLevel::Error, &format!("{}: {refusal}", sent.label), now),
+        Ok(Reply::Said(text)) => state.say(StatusLevel::Info, &text, now),
+        Ok(Reply::Spawned(member)) => {
+            state.roster.selected = Some(member.name.clone());
+            state.say(StatusLevel::Info, &format!("{} is spawned", member.name), now);
+        }
+        Ok(Reply::Task(task)) => state.say(StatusLevel::Info, &format!("{}: done, {} {}", sent.label, task.id, task.subject), now),
+        Ok(_) => state.say(StatusLevel::Info, &format!("{}: done", sent.label), now),
+    }
+    if sent.then_quit { vec![Cmd::Quit] } else { Vec::new() }
+}
+
+fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now: Timestamp) -> Vec<Cmd> {
+    let Some(purpose) = state.edits.remove(&token) else { return Vec::new() };
+    match (purpose, result) {
+        (_, Err(why)) => {
+            state.say(StatusLevel::Error, &format!("the editor: {why}"), now);
+            Vec::new()
+        }
+        (EditPurpose::Plan { id, digest, before }, Ok(text)) => verdict::edited(state, id, digest, &before, text, now),
+        (EditPurpose::Task { id, before }, Ok(text)) => {
+            if text.trim() == before.trim() || text.trim().is_empty() {
+                return state.hint("nothing was changed", now);
+            }
+            let (subject, description) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+            let (subject, description) = (Some(subject.trim().to_owned()), Some(description.trim().to_owned()));
+            vec![state.command(format!("editing {id}"), TeamCommand::EditTask { task: id, subject, description })]
+        }
+    }
+}
+
+/// Runs an action, by key or by name.
+pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
+    match action {
+        Action::Up | Action::Down | Action::Top | Action::Bottom | Action::PageUp | Action::PageDown => {
+            if state.help.is_some() || state.needs.is_some() || state.detail.is_some() {
+                reading::go(state, action);
+            } else {
+                go(state, action);
+            }
+            Vec::new()
+        }
+        other => act::run(state, other, now),
+    }
+}
+
+/// A movement in the focused pane.
+fn go(state: &mut State, action: Action) {
+    let rows = state.view.panes.get(state.focus.index()).map_or(1, |area| area.height.saturating_sub(1).max(1));
+    let page = isize::try_from(rows).unwrap_or(1);
+    let step = match action {
+        Action::Up => Move::By(-1),
+        Action::Down => Move::By(1),
+        Action::PageUp => Move::By(-page),
+        Action::PageDown => Move::By(page),
+        Action::Top => Move::First,
+        _ => Move::Last,
+    };
+    step_in(state, state.focus, step);
+}
+
+/// Moves in a pane, focused or not (the mouse wheel does that too).
+pub(super) fn step_in(state: &mut State, pane: Pane, step: Move) {
+    let selected = state.roster.selected.clone();
+    let view = selected.as_ref().and_then(|name| state.team.member(name));
+    match pane {
+        Pane::Team => state.roster.go(step, &state.team),
+        Pane::Approvals => state.approvals.go(step, &state.team),
+        Pane::Board => state.board.go(step),
+        Pane::Inbox => {
+            if let Some(view) = view {
+                state.inbox.go(step, view);
+            }
+        }
+        Pane::Activity => {
+            let Some(view) = view else { return };
+            let live = Some(&mut state.live);
+            let mut source = Source { items: &view.feed, live, depth: Depth::Brief, cache: &mut state.view.cache };
+            match step {
+                Move::First => state.activity.scroll.to_start(&source),
+                Move::Last => state.activity.scroll.follow(),
+                Move::By(lines) => state.activity.scroll.scroll(lines, &mut source),
+            }
+        }
+    }
+}
+
+/// Filters a pane.
+pub(super) fn set_filter(state: &mut State, pane: Pane, text: &str) {
+    let filter = super::filter::Filter::new(text);
+    match pane {
+        Pane::Team => state.roster.filter = filter,
+        Pane::Approvals => state.approvals.filter = filter,
+        Pane::Board => state.board.set_filter(text, &state.team),
+        Pane::Inbox => state.inbox.filter = filter,
+        Pane::Activity => {}
+    }
+}

@@ -1,0 +1,40 @@
+//! The first run: three lines on what was found, and the one key that starts.
+
+use super::Painter;
+use crate::app::clip::one_line;
+use crate::app::view::Area;
+use crate::app::{Action, State};
+use crate::tui::style::Role;
+
+/// Whether nothing has happened yet.
+pub fn is_due(state: &State) -> bool {
+    state.team.is_fresh() && state.quitting.is_none()
+}
+
+pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
+    let cols = usize::from(area.width.saturating_sub(2));
+    let label = state.model_label();
+    let provider = if state.team.runner.is_some() { &state.team.provider } else { &state.options.provider };
+    let model = if label.starts_with("scripted") {
+        format!("{label}: no key, no network; answers come from a script")
+    } else {
+        format!("{label} at {provider}")
+    };
+    let rows = [("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", state.options.sandbox.clone())];
+    let gap = u16::from(area.height >= 7);
+    for (row, (label, text)) in (gap..).zip(&rows) {
+        if row >= area.height {
+            return;
+        }
+        painter.text(area.x + 1, area.y + row, 10, label, Role::Dim);
+        let rest = cols.saturating_sub(11);
+        painter.text(area.x + 12, area.y + row, rest, &one_line(text, rest), Role::Text);
+    }
+    let y = 3 + 2 * gap;
+    if y < area.height {
+        let key = state.key_name(Action::WriteLead);
+        let used = painter.text(area.x + 1, area.y + y, cols, &key, Role::Strong);
+        let text = " tells the lead what should be done";
+        painter.text(area.x + 1 + used, area.y + y, cols.saturating_sub(usize::from(used)), text, Role::Text);
+    }
+}

@@ -1,0 +1,115 @@
+//! The upper edge: team, protocol and model at the left; who works, what waits and what it cost at the right. What does
+//! not fit goes, the least important first.
+
+use super::layout::Layout;
+use crate::app::clip::{one_line, width};
+use crate::app::words;
+use crate::app::{Pane, State};
+use crate::domain::{Activity, Timestamp};
+use crate::tui::style::Role;
+use crate::tui::widget::Painter;
+
+/// A piece of the header; small ranks stay longest.
+struct Piece {
+    text: String,
+    role: Role,
+    rank: u8,
+}
+
+pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout, now: Timestamp) {
+    let area = layout.area;
+    let edge = u16::from(layout.framed) * 2;
+    let cols = usize::from(area.width - edge);
+    let mut left = left(state);
+    let mut right = right(state, now);
+    while length(&left, " ── ") + length(&right, " · ") + 6 > cols {
+        let worst = left.iter().chain(&right).map(|p| p.rank).max().unwrap_or(0);
+        if worst == 0 {
+            break;
+        }
+        left.retain(|piece| piece.rank < worst);
+        right.retain(|piece| piece.rank < worst);
+    }
+    let mut x = area.x + edge / 2;
+    let between = if layout.framed { " ── " } else { "  " };
+    x += painter.text(x, area.y, cols, " ", Role::Text);
+    for (at, piece) in left.iter().enumerate() {
+        if at > 0 {
+            x += painter.text(x, area.y, cols, between, Role::Border);
+        }
+        x += painter.text(x, area.y, cols, &piece.text, piece.role);
+    }
+    painter.text(x, area.y, cols, " ", Role::Text);
+    let length = u16::try_from(length(&right, " · ")).unwrap_or(u16::MAX);
+    let end = area.x + area.width - edge / 2;
+    let mut x = end.saturating_sub(length + 2).max(x + 1);
+    let room = |x: u16| usize::from(end.saturating_sub(x));
+    x += painter.text(x, area.y, room(x), " ", Role::Text);
+    for (at, piece) in right.iter().enumerate() {
+        if at > 0 {
+            x += painter.text(x, area.y, room(x), " · ", Role::Dim);
+        }
+        x += painter.text(x, area.y, room(x), &piece.text, piece.role);
+    }
+    painter.text(x, area.y, room(x), " ", Role::Text);
+}
+
+fn length(pieces: &[Piece], between: &str) -> usize {
+    let text: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
+    text + pieces.len().saturating_sub(1) * width(between)
+}
+
+fn left(state: &State) -> Vec<Piece> {
+    let team = if state.team.team.is_empty() { &state.options.workspace } else { &state.team.team };
+    let piece = |text: String, role, rank| Piece { text, role, rank };
+    let mut pieces = vec![piece("signoff".into(), Role::Strong, 5)];
+    if !state.options.is_runner {
+        pieces.push(piece("second screen".into(), Role::Attention, 4));
+    }
+    pieces.push(piece(one_line(team, 24), Role::Text, 3));
+    if !state.team.protocol.is_empty() {
+        pieces.push(piece(one_line(&state.team.protocol, 20), Role::Text, 8));
+    }
+    let label = state.model_label();
+    let role = if label.starts_with("scripted") { Role::Accent } else { Role::Text };
+    pieces.push(piece(one_line(&label, 28), role, 7));
+    pieces
+}
+
+fn right(state: &State, now: Timestamp) -> Vec<Piece> {
+    let team = &state.team;
+    let mut pieces = Vec::new();
+    let mut add = |text: String, role, rank| pieces.push(Piece { text, role, rank });
+    if let Some((reason, ok)) = &team.finished {
+        let (sign, role) = if *ok { ("✓", Role::Success) } else { ("✗", Role::Error) };
+        add(format!("{sign} finished: {}", one_line(reason, 30)), role, 6);
+    }
+    if let Some(until) = rate_limit(state).filter(|until| *until > now) {
+        add(format!("rate limit {}", words::span(until.since(now))), Role::Attention, 6);
+    }
+    if team.counts.working > 0 {
+        add(format!("{} working", team.counts.working), Role::Text, 4);
+    }
+    if team.counts.failed > 0 {
+        add(format!("✗ {} failed", team.counts.failed), Role::Error, 2);
+    }
+    let waiting = team.requests.pending_len();
+    if waiting > 0 {
+        let short = state.view.size.0 < 40 && state.focus != Pane::Approvals;
+        let words = if short { format!("◆ {waiting}") } else { format!("◆ {waiting} waiting for you") };
+        add(words, Role::Attention, 0);
+    }
+    if team.totals.calls > 0 {
+        add(format!("{} tok", words::tokens(team.totals.usage.total())), Role::Text, 6);
+        add(words::cost(&team.totals), Role::Text, 5);
+    }
+    pieces
+}
+
+fn rate_limit(state: &State) -> Option<Timestamp> {
+    let until = |activity: &Activity| match activity {
+        Activity::RateLimit { until } => Some(*until),
+        _ => None,
+    };
+    state.team.members().filter_map(|view| until(&view.activity)).max()
+}

@@ -1,0 +1,103 @@
+//! Text being written: the prompt and the forms, at the lower edge inside of the frame.
+
+use super::Painter;
+use crate::app::State;
+use crate::app::clip::width;
+use crate::app::overlay::{Form, Prompt, Switch};
+use crate::app::view::Area;
+use crate::tui::style::Role;
+
+/// Rows of text that a prompt shows at most.
+const ROWS_MAX: usize = 8;
+/// Cells of a form's labels.
+const LABEL: usize = 14;
+
+/// How many rows are needed below the panes.
+pub fn rows(state: &State, inner: Area) -> u16 {
+    let cols = usize::from(inner.width.saturating_sub(2));
+    let wanted = if let Some(prompt) = &state.prompt {
+        1 + prompt.editor.rows(cols).0.len().clamp(1, ROWS_MAX)
+    } else if let Some(form) = &state.form {
+        1 + form.fields.iter().map(|f| f.editor.rows(cols.saturating_sub(LABEL)).0.len().clamp(1, 4)).sum::<usize>()
+    } else {
+        0
+    };
+    u16::try_from(wanted).unwrap_or(u16::MAX).min(inner.height)
+}
+
+/// Draws what is being written and returns where the cursor stands.
+pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) -> Option<(u16, u16)> {
+    if area.height == 0 {
+        return None;
+    }
+    painter.clear(area);
+    if let Some(prompt) = &state.prompt {
+        draw_prompt(painter, prompt, area)
+    } else if let Some(form) = &state.form {
+        draw_form(painter, form, area)
+    } else {
+        None
+    }
+}
+
+fn title(painter: &mut Painter<'_>, area: Area, text: &str, role: Role) {
+    painter.rule(area.x, area.y, area.width, Role::BorderFocused);
+    painter.text(area.x + 1, area.y, usize::from(area.width.saturating_sub(2)), &format!(" {text} "), role);
+}
+
+fn draw_prompt(painter: &mut Painter<'_>, prompt: &Prompt, area: Area) -> Option<(u16, u16)> {
+    match prompt.switch {
+        Switch::No => title(painter, area, &prompt.title(), Role::TitleFocused),
+        Switch::Asked => title(painter, area, "Give the other verdict with these words? y switches, any other key does not", Role::Attention),
+    }
+    let text = Area { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(1) };
+    draw_editor(painter, &prompt.editor, text)
+}
+
+fn draw_editor(painter: &mut Painter<'_>, editor: &crate::app::editor::Editor, area: Area) -> Option<(u16, u16)> {
+    if area.height == 0 || area.width == 0 {
+        return None;
+    }
+    let cols = usize::from(area.width);
+    let (rows, (column, row)) = editor.rows(cols);
+    let height = usize::from(area.height);
+    let top = (row + 1).saturating_sub(height);
+    for (line, text) in (0u16..).zip(rows.iter().skip(top).take(height)) {
+        painter.text(area.x, area.y + line, cols, text, Role::Text);
+    }
+    let x = area.x + u16::try_from(column).unwrap_or(0).min(area.width - 1);
+    Some((x, area.y + u16::try_from(row - top).unwrap_or(0)))
+}
+
+fn draw_form(painter: &mut Painter<'_>, form: &Form, area: Area) -> Option<(u16, u16)> {
+    match &form.error {
+        Some(error) => title(painter, area, &format!("{}: {error}", form.title()), Role::Error),
+        None => title(painter, area, form.title(), Role::TitleFocused),
+    }
+    let cols = usize::from(area.width.saturating_sub(2)).saturating_sub(LABEL);
+    let mut cursor = None;
+    let mut y = area.y + 1;
+    let end = area.y + area.height;
+    // In a low window the fields before the current one go first.
+    let first = form.at.saturating_sub(usize::from(area.height.saturating_sub(2)));
+    for (index, field) in form.fields.iter().enumerate().skip(first) {
+        let height = u16::try_from(field.editor.rows(cols).0.len().clamp(1, 4)).unwrap_or(1).min(end.saturating_sub(y));
+        if height == 0 {
+            break;
+        }
+        let here = index == form.at;
+        let mark = if here { "▸" } else { " " };
+        let label = format!("{mark}{}", field.label);
+        painter.text(area.x, y, LABEL.max(width(&label)), &label, if here { Role::Strong } else { Role::Dim });
+        let x = area.x + u16::try_from(LABEL).unwrap_or(0);
+        let place = draw_editor(painter, &field.editor, Area { x, y, width: u16::try_from(cols).unwrap_or(0), height });
+        if here {
+            cursor = place;
+        }
+        if field.is_switch && here {
+            painter.text(x + 5, y, cols.saturating_sub(5), "Space switches", Role::Dim);
+        }
+        y += height;
+    }
+    cursor
+}

@@ -1,0 +1,145 @@
+//! What is open in full: a detail, the help, or the list of what needs the person.
+
+use super::Painter;
+use crate::app::clip::one_line;
+use crate::app::detail_text;
+use crate::app::feed::{Depth, Source};
+use crate::app::overlay::{DetailKind, needs};
+use crate::app::pane::keep_visible;
+use crate::app::view::{Area, Choice};
+use crate::app::{State, rich};
+use crate::domain::Timestamp;
+use crate::tui::style::Role;
+
+/// Whether something covers the panes.
+pub fn is_open(state: &State) -> bool {
+    state.detail.is_some() || state.help.is_some() || state.needs.is_some()
+}
+
+pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timestamp) {
+    if area.height == 0 {
+        return;
+    }
+    clear(painter, area);
+    let rows = Area { y: area.y + 1, height: area.height - 1, ..area };
+    state.view.overlay = rows;
+    let (title, note) = if state.needs.is_some() {
+        ("Needs you".to_owned(), needs_list(painter, state, rows))
+    } else if matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Transcript(_))) && state.help.is_none() {
+        transcript(painter, state, rows)
+    } else {
+        text(painter, state, rows, now)
+    };
+    let used = painter.text(area.x, area.y, usize::from(area.width), &format!("▸{title}"), Role::TitleFocused);
+    let rest = usize::from(area.width.saturating_sub(used + 1));
+    painter.right(area.x + used, area.y, rest, &note, Role::Dim);
+}
+
+/// Empties the area; lines between panes that run through it go as well.
+fn clear(painter: &mut Painter<'_>, area: Area) {
+    painter.clear(area);
+}
+
+fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp) -> (String, String) {
+    let cols = usize::from(rows.width.saturating_sub(2));
+    detail_text::refresh(state, cols);
+    let lines = state.view.detail.lines.clone();
+    let last = lines.len().saturating_sub(usize::from(rows.height));
+    let top = match (&mut state.help, &mut state.detail) {
+        (Some(help), _) => &mut help.top,
+        (None, Some(detail)) => &mut detail.top,
+        (None, None) => return (String::new(), String::new()),
+    };
+    *top = (*top).min(last);
+    let top = *top;
+    let wanted = state.detail.as_ref().and_then(|d| d.search.clone()).filter(|_| state.help.is_none());
+    for (row, line) in (0..rows.height).zip(lines.iter().skip(top)) {
+        painter.spans(rows.x + 1, rows.y + row, cols, line);
+        if wanted.as_ref().is_some_and(|w| rich::plain(line).to_lowercase().contains(w)) {
+            painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::SelectionQuiet);
+            painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
+        }
+    }
+    if state.help.is_none()
+        && let Some(DetailKind::Request(id)) = state.detail.as_ref().map(|d| d.kind.clone())
+        && let Some(request) = state.team.requests.get(&id).cloned()
+    {
+        state.view.show_request(&request, Choice::Person, now);
+    }
+    (title(state), position(top, usize::from(rows.height), lines.len()))
+}
+
+fn title(state: &State) -> String {
+    if state.help.is_some() {
+        return "Help".into();
+    }
+    match state.detail.as_ref().map(|d| &d.kind) {
+        Some(DetailKind::Request(id)) => match state.team.requests.get(id) {
+            Some(request) => format!("{} of {}", request.kind.word(), request.target),
+            None => "Request".into(),
+        },
+        Some(DetailKind::Task(id)) => format!("Task {id}"),
+        Some(DetailKind::Message(_)) => "Message".into(),
+        Some(DetailKind::Trace) => "Trace".into(),
+        Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
+        None => String::new(),
+    }
+}
+
+/// `12 to 40 of 210`; nothing when all is in sight.
+fn position(top: usize, height: usize, len: usize) -> String {
+    if len <= height { String::new() } else { format!("{} to {} of {len}", top + 1, (top + height).min(len)) }
+}
+
+fn transcript(painter: &mut Painter<'_>, state: &mut State, rows: Area) -> (String, String) {
+    let title = title(state);
+    let Some(detail) = &mut state.detail else { return (title, String::new()) };
+    let cols = usize::from(rows.width.saturating_sub(2));
+    let open = match &detail.kind {
+        DetailKind::Transcript(name) => Some(name),
+        _ => None,
+    };
+    let live = (state.live.name.as_ref() == open).then_some(&mut state.live);
+    let mut source = Source { items: &detail.items, live, depth: Depth::Full, cache: &mut state.view.cache };
+    let mut scroll = detail.scroll;
+    let lines = scroll.window(&mut source, cols, usize::from(rows.height));
+    detail.scroll = scroll;
+    let wanted = detail.search.as_deref();
+    for (row, line) in (0..rows.height).zip(&lines) {
+        painter.spans(rows.x + 1, rows.y + row, cols, line);
+        if wanted.is_some_and(|w| rich::plain(line).to_lowercase().contains(w)) {
+            painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
+            painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::SelectionQuiet);
+        }
+    }
+    if lines.is_empty() {
+        super::empty(painter, rows, "Nothing was said yet.");
+    }
+    let note = match (scroll.is_following(), scroll.new_below(&detail.items)) {
+        (true, _) => "follows".into(),
+        (false, 0) => "G follows".into(),
+        (false, new) => format!("↓ {new} new"),
+    };
+    (title, note)
+}
+
+fn needs_list(painter: &mut Painter<'_>, state: &mut State, rows: Area) -> String {
+    let list = needs::list(&state.team);
+    let Some(open) = &mut state.needs else { return String::new() };
+    open.at = open.at.min(list.len().saturating_sub(1));
+    let at = open.at;
+    let top = keep_visible(0, Some(at), usize::from(rows.height), list.len());
+    if list.is_empty() {
+        super::empty(painter, rows, "Nothing needs you any more. Esc closes.");
+    }
+    let cols = usize::from(rows.width.saturating_sub(4));
+    for (row, (index, need)) in (0..rows.height).zip(list.iter().enumerate().skip(top)) {
+        painter.text(rows.x + 1, rows.y + row, 1, "◆", Role::Attention);
+        painter.text(rows.x + 3, rows.y + row, cols, &one_line(&need.text, cols), Role::Text);
+        if index == at {
+            painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
+            painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::Selection);
+        }
+    }
+    list.len().to_string()
+}

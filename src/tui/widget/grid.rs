@@ -1,0 +1,71 @@
+//! Box lines: strokes are gathered cell by cell, so that where they meet they join.
+
+use super::Painter;
+use crate::app::view::Area;
+use crate::tui::style::Role;
+use std::collections::BTreeMap;
+
+const UP: u8 = 1;
+const DOWN: u8 = 2;
+const LEFT: u8 = 4;
+const RIGHT: u8 = 8;
+
+/// Lines to be drawn.
+#[derive(Default)]
+pub struct Grid {
+    cells: BTreeMap<(u16, u16), u8>,
+}
+
+impl Grid {
+    /// A horizontal stroke from `x0` to `x1`, both included.
+    pub fn horizontal(&mut self, y: u16, x0: u16, x1: u16) {
+        for x in x0..=x1 {
+            let bits = if x > x0 { LEFT } else { 0 } | if x < x1 { RIGHT } else { 0 };
+            *self.cells.entry((x, y)).or_default() |= bits;
+        }
+    }
+
+    /// A vertical stroke from `y0` to `y1`, both included.
+    pub fn vertical(&mut self, x: u16, y0: u16, y1: u16) {
+        for y in y0..=y1 {
+            let bits = if y > y0 { UP } else { 0 } | if y < y1 { DOWN } else { 0 };
+            *self.cells.entry((x, y)).or_default() |= bits;
+        }
+    }
+
+    /// The outline of an area.
+    pub fn outline(&mut self, area: Area) {
+        let (right, bottom) = (area.x + area.width.saturating_sub(1), area.y + area.height.saturating_sub(1));
+        self.horizontal(area.y, area.x, right);
+        self.horizontal(bottom, area.x, right);
+        self.vertical(area.x, area.y, bottom);
+        self.vertical(right, area.y, bottom);
+    }
+
+    /// Draws the lines; those around `focused` stand out.
+    pub fn draw(&self, painter: &mut Painter<'_>, focused: Option<Area>) {
+        for ((x, y), bits) in &self.cells {
+            let around = focused.is_some_and(|area| {
+                let outer = Area { x: area.x.saturating_sub(1), y: area.y.saturating_sub(1), width: area.width + 2, height: area.height + 2 };
+                outer.contains(*x, *y)
+            });
+            painter.text(*x, *y, 1, sign(*bits), if around { Role::BorderFocused } else { Role::Border });
+        }
+    }
+}
+
+const fn sign(bits: u8) -> &'static str {
+    match bits {
+        b if b == DOWN | RIGHT => "┌",
+        b if b == DOWN | LEFT => "┐",
+        b if b == UP | RIGHT => "└",
+        b if b == UP | LEFT => "┘",
+        b if b == UP | DOWN | RIGHT => "├",
+        b if b == UP | DOWN | LEFT => "┤",
+        b if b == DOWN | LEFT | RIGHT => "┬",
+        b if b == UP | LEFT | RIGHT => "┴",
+        b if b == UP | DOWN | LEFT | RIGHT => "┼",
+        b if b & (UP | DOWN) == 0 => "─",
+        _ => "│",
+    }
+}
