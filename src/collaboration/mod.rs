@@ -1,1 +1,370 @@
-//! (room under construction)
+//! Collaboration protocols: given what happened, who acts next and why. Pure; imports `domain` and std only.
+//!
+//! Deliberately absent: tokio, files, JSON libraries, the model, the screen. Time comes in with each input. Origin: the
+//! `TeamProtocol` lifecycle of Solon AI; exact retries, held steps, resume and the graph of `none` are ours.
+//!
+//! # Architecture
+//!
+//! ```text
+//!   Input ──▶ Engine (common rules) ──▶ Vec<Directive>        the driver knows no protocol
+//!                │  asks                                       
+//!                ▼
+//!       CollaborationProtocol (one small file each)   ◀── registry (the one list)
+//! ```
+//! The [`Engine`] owns everything that is the same for all: registration order, reading the supervisor's decision by
+//! tool or by text, the retry and the fallback with its reason, `max_turns`, errors in the trace, the loop detector,
+//! held steps, snapshots, nested teams, members that leave. A protocol answers four phases of questions and keeps a
+//! small memory.
+//!
+//! | phase | methods |
+//! |---|---|
+//! | build | [`graph`](CollaborationProtocol::graph), [`check`](CollaborationProtocol::check), [`reset`](CollaborationProtocol::reset) |
+//! | member at work | `agent_tools`, `agent_instruction`, `agent_prompt`, `on_agent_tool`, `agent_output`, `on_agent_end` |
+//! | supervisor | `should_run_supervisor`, `supervisor_tools`, `supervisor_instruction`, `supervisor_context`, `on_supervisor_tool`, `read_decision`, `may_route`, `resolve_route`, `on_route`, `may_finish`, `fallback` |
+//! | end | `on_finished` |
+//!
+//! # Adding a protocol
+//!
+//! 1. Write `src/collaboration/my_protocol.rs`: a `memory!` struct for what must survive a restart, a struct that holds
+//!    it, and `impl CollaborationProtocol`. The methods without a default are `name`, `graph`, `reset`, `save`, `load`
+//!    and `should_run_supervisor`; the rest defaults to what `hierarchical` needs.
+//! 2. Add `mod my_protocol;` below and one `Entry` in `registry.rs`: name, summary, graph, rules, tools, constructor.
+//! 3. Add a row to the table test in `tests/it/collaboration/` ((state, input) → decision). The simulation and the
+//!    lifecycle tests run over the registry and pick the new name up by themselves.
+//!
+//! Rules a protocol must keep: never route to a member that is busy or gone (ask `team`); answer `Step::Wait` only while
+//! somebody is at work; put the rule into every [`Route`]; errors for a model are `Err(text)` that says what to do; no
+//! clock, no randomness, no hash-map order. Each piece of work of its own gets `Route::work`, so that ten small tasks
+//! with the output "done" are not taken for a loop.
+//!
+//! # Driving the engine
+//!
+//! `Prompt` starts a run (empty: go on after a restore). For each [`Directive`]: run the member and answer with
+//! `MemberEnded`; ask the lead and answer with `SupervisorAnswered`; hand a `ToolReply` to the model (and end its turn if it
+//! says so); write the trace; save `engine.snapshot()` and `engine.keepsake()`. `Ended` is always the last one. A decision made by tool takes
+//! effect when the supervisor's turn ends, so a closing remark is never read as a second decision.
+
+mod a2a;
+mod autonomous;
+mod blackboard;
+mod contract_net;
+mod custom;
+mod dashboard;
+mod decision;
+mod engine;
+mod error;
+mod graph;
+mod hierarchical;
+mod loops;
+mod market_based;
+mod none;
+pub mod registry;
+mod sequential;
+mod status;
+mod swarm;
+mod team;
+mod tools;
+mod value;
+
+pub use custom::Custom;
+pub use decision::{Decision, FINISH_MARKER, mentions, read_text};
+pub use engine::{Directive, Engine, EngineConfig, EngineSnapshot, Input, TraceRecord};
+pub use error::CollaborationError;
+pub use graph::{Condition, Edge, Graph, Node, NodeKind};
+pub use loops::{LoopRecord, similarity};
+pub use registry::{Choice, ProtocolConfig, ProtocolInfo, build, describe, names};
+pub use team::{MemberCard, Seat, SeatState, Team, TeamSpec};
+pub use tools::{Call, FINISH, Param, ParamKind, ProtocolTool, ROUTE_TO, text_calls, text_form};
+pub use value::{ArgValue, Remember};
+
+use crate::domain::MemberName;
+use serde::{Deserialize, Serialize};
+
+/// A run ends after so many turns, unless the configuration or the protocol's own work needs another number.
+pub const DEFAULT_MAX_TURNS: u32 = 8;
+
+/// A member is chosen to act.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Route {
+    /// Who.
+    pub who: MemberName,
+    /// What it shall do; empty means the goal itself.
+    pub instruction: String,
+    /// The rule that chose it, for the trace.
+    pub rule: String,
+    /// The piece of work, where the protocol counts them: runs on different pieces are no loop.
+    pub work: Option<u64>,
+}
+
+impl Route {
+    /// A route without a piece of work.
+    pub fn new(who: &MemberName, instruction: impl Into<String>, rule: impl Into<String>) -> Self {
+        Self { who: who.clone(), instruction: instruction.into(), rule: rule.into(), work: None }
+    }
+
+    /// On a piece of work.
+    #[must_use]
+    pub fn on(mut self, work: u64) -> Self {
+        self.work = Some(work);
+        self
+    }
+}
+
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// In words.
+    pub reason: String,
+    /// Whether the goal was reached as far as the rules can tell.
+    pub ok: bool,
+    /// The supervisor's answer; `None` or empty lets the protocol compose one.
+    pub answer: Option<String>,
+}
+
+impl Ending {
+    /// An ending without an answer of its own.
+    pub fn new(reason: impl Into<String>, ok: bool) -> Self {
+        Self { reason: reason.into(), ok, answer: None }
+    }
+}
+
+/// What happens next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The supervisor decides.
+    Supervisor,
+    /// These act, side by side where there are several.
+    Route(Vec<Route>),
+    /// Somebody is still at work; ask again when it ends.
+    Wait,
+    /// The run ends.
+    End(Ending),
+}
+
+/// A run that ended, as the protocol is told it.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Everything the member said, calls written as text cut out.
+    pub raw: &'a str,
+    /// The same after `agent_output`.
+    pub output: &'a str,
+    /// Why it failed, if the runtime says so.
+    pub error: Option<&'a str>,
+    /// It left the team, so it cannot try again.
+    pub gone: bool,
+    /// Faults of calls that it wrote as text, one a line; empty when there were none.
+    pub faults: &'a str,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// US dollars, where known.
+    pub cost: Option<f64>,
+    /// Input plus output tokens.
+    pub tokens: u64,
+}
+
+/// What a run that ended counts as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// Good; the output is kept.
+    Done,
+    /// Good, with another text for the trace (a bid).
+    Noted(String),
+    /// Failed, with the reason; the member is in error until a good run.
+    Failed(String),
+    /// The same step once more, with the reason told; costs no turn.
+    Again(String),
+}
+
+/// What a tool call came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// What the model is told.
+    pub text: String,
+    /// Whether its turn should end now.
+    pub ends_turn: bool,
+    /// For the supervisor's tools: what was decided by it.
+    pub decision: Option<Decision>,
+}
+
+impl Said {
+    /// The turn goes on.
+    pub fn noted(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ends_turn: false, decision: None }
+    }
+
+    /// The turn should end.
+    pub fn last(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ends_turn: true, decision: None }
+    }
+
+    /// The supervisor decided.
+    pub fn decided(text: impl Into<String>, decision: Decision) -> Self {
+        Self { text: text.into(), ends_turn: true, decision: Some(decision) }
+    }
+}
+
+/// Whether a run may end now.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FinishVerdict {
+    /// Yes.
+    Allowed,
+    /// No, and the supervisor is told why.
+    Refused(String),
+    /// No: this happens instead.
+    Instead(Route),
+}
+
+/// A collaboration protocol. All methods are pure: no clock, no randomness, no I/O. See the module's page for the phases.
+pub trait CollaborationProtocol: Send {
+    // ---- build ----
+
+    /// The name in the registry.
+    fn name(&self) -> &'static str;
+    /// The graph it builds over a team.
+    fn graph(&self, team: &Team) -> Graph;
+    /// Whether it can work with this team. By default an empty team is refused.
+    fn check(&self, team: &Team) -> Result<(), CollaborationError> {
+        if team.seats.is_empty() { Err(CollaborationError::EmptyTeam { protocol: self.name() }) } else { Ok(()) }
+    }
+    /// Forgets the last run: a new prompt came.
+    fn reset(&mut self, team: &Team);
+    /// What must survive a restart.
+    fn save(&self) -> ArgValue;
+    /// Takes that back; `false` when it is of another shape.
+    fn load(&mut self, memory: &ArgValue) -> bool;
+    /// What must survive the run itself, kept in `team/NAME.json`.
+    fn keepsake(&self) -> Option<(&'static str, ArgValue)> {
+        None
+    }
+    /// Whether the engine chooses who acts. Otherwise it only records.
+    fn is_driven(&self) -> bool {
+        true
+    }
+    /// Whether idle members claim ready tasks from the board by themselves.
+    fn members_claim_by_themselves(&self) -> bool {
+        false
+    }
+    /// Whether there is a supervisor that can be told of a loop.
+    fn has_supervisor(&self) -> bool {
+        true
+    }
+    /// How many turns a run may take when the configuration does not say.
+    fn own_turns(&self, _team: &Team) -> u32 {
+        DEFAULT_MAX_TURNS
+    }
+
+    // ---- member at work ----
+
+    /// Tools offered to a member now.
+    fn agent_tools(&self, _team: &Team, _who: &Seat) -> Vec<ProtocolTool> {
+        Vec::new()
+    }
+    /// Added to a member's standing instructions.
+    fn agent_instruction(&self, _team: &Team, _who: &Seat) -> String {
+        String::new()
+    }
+    /// The prompt of a member for a step. Returns a new text and cannot change any memory.
+    fn agent_prompt(&self, team: &Team, _who: &Seat, route: &Route) -> String {
+        goal_and(team, &route.instruction)
+    }
+    /// A member called a tool that was offered to it. The error is told to its model.
+    fn on_agent_tool(&mut self, _team: &Team, _who: &Seat, call: &Call) -> Result<Said, String> {
+        Err(format!("{} does nothing here", call.tool))
+    }
+    /// The output as it is kept and passed on.
+    fn agent_output(&self, _team: &Team, _who: &Seat, raw: &str) -> String {
+        status::result_of(raw)
+    }
+    /// A member's run ended.
+    fn on_agent_end(&mut self, _team: &Team, _who: &Seat, report: &Report<'_>) -> Judgement {
+        status::judge(report)
+    }
+
+    // ---- supervisor ----
+
+    /// Who acts next: [`Step::Supervisor`] lets the supervisor decide, anything else is the protocol's rule.
+    fn should_run_supervisor(&mut self, team: &Team) -> Step;
+    /// Tools offered to the supervisor now.
+    fn supervisor_tools(&self, _team: &Team) -> Vec<ProtocolTool> {
+        vec![ROUTE_TO, FINISH]
+    }
+    /// What the supervisor shall do.
+    fn supervisor_instruction(&self, _team: &Team) -> String {
+        supervisor_rules().to_owned()
+    }
+    /// What the supervisor is shown.
+    fn supervisor_context(&self, team: &Team) -> String {
+        dashboard::show(team)
+    }
+    /// The supervisor called a tool other than `route_to` and `finish`.
+    fn on_supervisor_tool(&mut self, _team: &Team, call: &Call) -> Result<Said, String> {
+        Err(format!("{} does nothing here", call.tool))
+    }
+    /// Reads a decision from the supervisor's text.
+    fn read_decision(&mut self, team: &Team, text: &str) -> Result<Decision, String> {
+        decision::read_text(text, team)
+    }
+    /// Whether the supervisor may choose this member now.
+    fn may_route(&self, _team: &Team, _who: &Seat) -> Result<(), String> {
+        Ok(())
+    }
+    /// What comes of the supervisor's choice. By default just that.
+    fn resolve_route(&mut self, _team: &Team, route: Route) -> Step {
+        Step::Route(vec![route])
+    }
+    /// A member is about to act. A warning goes to the trace and to the supervisor.
+    fn on_route(&mut self, _team: &Team, _who: &Seat, _route: &Route) -> Option<String> {
+        None
+    }
+    /// Whether the run may end now. By default once a member has acted.
+    fn may_finish(&self, team: &Team) -> FinishVerdict {
+        if team.has_acted() { FinishVerdict::Allowed } else { FinishVerdict::Refused("no member has acted yet: route to one first".into()) }
+    }
+    /// Who acts when the supervisor's answers cannot be used: the last or first member, with the reason in its rule.
+    fn fallback(&mut self, team: &Team, reason: &str) -> Step {
+        fall_back_to_last(team, reason)
+    }
+
+    // ---- end ----
+
+    /// The run's answer. Called once for every run that ends, failed ones included.
+    fn on_finished(&mut self, team: &Team, ending: &Ending) -> String {
+        answer_or_last(team, ending)
+    }
+}
+
+/// The supervisor's own answer, else the last good output.
+pub fn answer_or_last(team: &Team, ending: &Ending) -> String {
+    match &ending.answer {
+        Some(answer) if !answer.trim().is_empty() => answer.clone(),
+        Some(_) | None => team.last_output().to_owned(),
+    }
+}
+
+/// The member that acted last, if it can act again, else the first.
+pub fn fall_back_to_last(team: &Team, reason: &str) -> Step {
+    let free = |seat: &&Seat| seat.is_live() && !seat.is_busy();
+    let (seat, which) = match team.last().filter(free) {
+        Some(seat) => (Some(seat), "last"),
+        None => (team.live().find(|seat| !seat.is_busy()), "first"),
+    };
+    match seat {
+        Some(seat) => Step::Route(vec![Route::new(seat.name(), "", format!("fallback to the {which} member: {reason}"))]),
+        None => Step::End(Ending::new(format!("nobody can act: {reason}"), false)),
+    }
+}
+
+/// The goal, with the instruction where there is one.
+pub fn goal_and(team: &Team, instruction: &str) -> String {
+    if instruction.is_empty() || instruction == team.prompt {
+        return team.prompt.clone();
+    }
+    format!("{instruction}\n\n(The team's goal: {})", team.prompt)
+}
+
+fn supervisor_rules() -> &'static str {
+    "You supervise the team. Decide who acts next, or finish.\n\
+     By tool: route_to{agent, instruction} or finish{answer}; then end your turn.\n\
+     By text: write the member's exact name and what it shall do, or [TEAM_FINISH] followed by the final answer.\n\
+     Finish only after a member has acted and the goal is reached.\n"
+}
