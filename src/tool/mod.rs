@@ -2,6 +2,17 @@
 //!
 //! Imports `domain` only; what a tool needs of the team it asks through [`TeamPort`]. Deliberately absent: who may do
 //! what (the team core decides), the model, the screen.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `registry` | the one list of tools; finds one by name or alias and checks a call's arguments |
+//! | `schema`, `arguments` | the subset of JSON Schema that is used, and reading what a model wrote |
+//! | `shell`, `jobs` | the `bash` tool and background commands |
+//! | `process`, `tree`, `guard` | starting a command, finding all it started, ending every bit of it |
+//! | `output` | bounded capture of output, free of escape sequences |
+//! | `files` | reading, writing, listing, searching below the workspace |
+//! | `task`, `message`, `team`, `plan` | tools that are commands to the team |
+//! | `policy` | pure: may this command run, may this file be written |
 
 use crate::domain::command::Intent;
 use crate::domain::{Generation, MemberName, Refusal, Reply, TeamCommand, ToolSpec};
@@ -120,4 +131,26 @@ pub trait Tool: Send + Sync {
     fn run(&self, arguments: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome>;
 }
 
+mod arguments;
+mod declared;
+mod environment;
+pub mod error;
+pub mod files;
+pub mod guard;
+mod jobs;
+mod message;
+pub mod output;
+mod plan;
+pub mod policy;
+mod process;
+pub mod registry;
+mod reply;
+pub mod schema;
 pub mod shell;
+mod task;
+mod team;
+mod tree;
+
+pub use error::ToolError;
+pub use registry::Registry;
+pub use shell::ShellSettings;

@@ -1,5 +1,179 @@
-//! The `bash` tool and background jobs.
+//! The `bash` tool.
 
-/// The member's background commands.
-#[derive(Default)]
-pub struct Jobs;
+use super::declared::object;
+use super::output::{Capture, Cleaner};
+use super::process::{Cause, Ending, Running};
+use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard};
+use crate::domain::ToolSpec;
+use crate::domain::command::{Action, Intent};
+use crate::domain::text::one_line;
+use futures::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use super::jobs::{JOBS_MAX, JobInfo, Jobs};
+
+/// Longest time-out that a model may ask for, in seconds: an hour. What takes longer belongs in the background.
+const TIMEOUT_MAX: u64 = 3600;
+/// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
+const LIVE_MAX: usize = 4096;
+
+/// How commands are started: `launcher… wrapper… shell -c COMMAND`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShellSettings {
+    /// A guard before the command ([`guard::launcher`]); its standard input is a pipe that closes when the command must
+    /// end or the app died. Empty: none; then a killed app leaves its commands running.
+    pub launcher: Vec<OsString>,
+    /// A sandbox between guard and shell. Empty: none.
+    pub wrapper: Vec<OsString>,
+    /// The shell, absolute.
+    pub shell: PathBuf,
+}
+
+impl Default for ShellSettings {
+    fn default() -> Self {
+        Self { launcher: Vec::new(), wrapper: Vec::new(), shell: find_shell() }
+    }
+}
+
+impl ShellSettings {
+    /// Commands run under this program's own guard: needs a `main` that knows [`guard::ARGUMENT`].
+    pub fn guarded() -> Self {
+        Self { launcher: guard::launcher(), ..Self::default() }
+    }
+}
+
+/// Bash where there is one. By absolute path: a search along `PATH` at each start costs time when our memory is large.
+fn find_shell() -> PathBuf {
+    let usual = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].map(PathBuf::from);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let searched = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("bash"));
+    usual.into_iter().chain(searched).find(|shell| shell.is_file()).unwrap_or_else(|| "/bin/sh".into())
+}
+
+/// Runs shell commands.
+pub struct Bash {
+    settings: Arc<ShellSettings>,
+}
+
+impl Bash {
+    /// With commands started as `settings` say.
+    pub fn new(settings: ShellSettings) -> Self {
+        Self { settings: Arc::new(settings) }
+    }
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    command: String,
+    timeout: Option<u64>,
+    #[serde(default)]
+    run_in_background: bool,
+}
+
+impl Tool for Bash {
+    fn spec(&self) -> ToolSpec {
+        let parameters = object(
+            json!({
+                "command": { "type": "string", "minLength": 1, "description": "The command line." },
+                "timeout": { "type": "integer", "minimum": 1, "maximum": TIMEOUT_MAX, "description": "Seconds it may run." },
+                "run_in_background": { "type": "boolean",
+                    "description": "Return at once; you get mail with the exit code and the end of its output when it ends." },
+            }),
+            &["command"],
+        );
+        let description = "Run a shell command in the workspace, without standard input and without a terminal. \
+            Everything it started is ended when it returns: use run_in_background for servers and long builds.";
+        ToolSpec { name: "bash".into(), description: description.into(), parameters }
+    }
+
+    fn audience(&self) -> Audience {
+        Audience::All
+    }
+
+    fn effect(&self) -> Effect {
+        Effect::Changes
+    }
+
+    fn summary(&self, arguments: &Value) -> String {
+        one_line(arguments.get("command").and_then(Value::as_str).unwrap_or_default(), 200)
+    }
+
+    fn intent(&self, arguments: &Value, workspace: &Path) -> Result<Option<Intent>, String> {
+        let command = arguments.get("command").and_then(Value::as_str).ok_or("`command` is missing")?;
+        if command.contains('\0') {
+            return Err("`command` holds a NUL character, which no shell takes".into());
+        }
+        let action = Action::Command { command: command.to_owned(), cwd: workspace.to_string_lossy().into_owned() };
+        Ok(Some(Intent { tool: "bash".into(), action }))
+    }
+
+    fn run(&self, arguments: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
+        let settings = Arc::clone(&self.settings);
+        Box::pin(async move {
+            let arguments: Arguments = match serde_json::from_value(arguments) {
+                Ok(arguments) => arguments,
+                Err(fault) => return ToolOutcome::error(format!("the arguments do not fit: {fault}")),
+            };
+            if context.cancel.is_cancelled() {
+                return ToolOutcome::error("interrupted before it was started");
+            }
+            let timeout = arguments.timeout.map(|seconds| Duration::from_secs(seconds.min(TIMEOUT_MAX)));
+            match Running::start(&arguments.command, &context.workspace, &settings) {
+                Ok(running) if arguments.run_in_background => background(running, &arguments.command, timeout, &context),
+                Ok(running) => foreground(running, timeout.unwrap_or(context.command_timeout), &context).await,
+                Err(error) => ToolOutcome::error(error.to_string()),
+            }
+        })
+    }
+}
+
+fn background(running: Running, command: &str, timeout: Option<Duration>, context: &ToolContext) -> ToolOutcome {
+    match context.jobs.adopt(running, command, timeout, Arc::clone(&context.team)) {
+        Ok(job) => {
+            let end = job.pid.map(|pid| format!(" To end it early: kill {pid}")).unwrap_or_default();
+            ToolOutcome::ok(format!("background job {} started. You get mail when it ends.{end}", job.id))
+        }
+        Err(error) => ToolOutcome::error(ToolError::to_string(&error)),
+    }
+}
+
+async fn foreground(running: Running, timeout: Duration, context: &ToolContext) -> ToolOutcome {
+    let mut capture = Capture::new(context.output_limit);
+    let mut cleaner = Cleaner::default();
+    let mut sink = |piece: &[u8]| {
+        capture.push(piece);
+        let newest = &piece[piece.len().saturating_sub(LIVE_MAX)..];
+        context.team.live(&cleaner.push(newest));
+    };
+    let ending = running.drive(Some(timeout), &context.cancel, &mut sink).await;
+    let mut content = capture.finish().trim_end().to_owned();
+    let how = how(&ending, Some(timeout));
+    let strays = (ending.strays > 0).then(|| guard::strays_ended(ending.strays));
+    for note in how.map(|how| format!("[{how}]")).into_iter().chain(strays) {
+        if !content.is_empty() {
+            content.push('\n');
+        }
+        content.push_str(&note);
+    }
+    if content.is_empty() {
+        content.push_str("(no output)");
+    }
+    ToolOutcome { ok: ending.is_success(), content, ..ToolOutcome::default() }
+}
+
+/// How a command ended, in words; `None` when it ended with exit code 0.
+pub(super) fn how(ending: &Ending, timeout: Option<Duration>) -> Option<String> {
+    match ending.cause {
+        Cause::Ended => ending.words(),
+        Cause::TimedOut => {
+            let seconds = timeout.unwrap_or_default().as_secs_f64();
+            Some(format!("timed out after {seconds} s: it and everything it started were killed"))
+        }
+        Cause::Cancelled => Some("interrupted: it and everything it started were killed".into()),
+    }
+}

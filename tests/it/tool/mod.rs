@@ -1,0 +1,11 @@
+//! Tools, each through the contract: prepared by the registry, run with a fake team.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod fake;
+mod files;
+mod guard;
+mod policy;
+mod registry;
+mod shell;
+mod team;
