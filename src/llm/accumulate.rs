@@ -135,7 +135,7 @@ impl Accumulator {
         let rest = self.splitter.finish();
         self.take_pieces(rest, &mut events);
         if self.calls.is_empty() && !self.tools.is_empty() {
-            self.take_text_calls();
+            self.take_text_calls(&mut events);
         }
         let (mut calls, started) = self.calls.finish();
         calls.iter_mut().for_each(|call| call.name = self.names.offered(&call.name));
@@ -146,12 +146,13 @@ impl Accumulator {
         (AssistantAnswer { text, reasoning, calls, finish, usage: self.usage }, events)
     }
 
-    fn take_text_calls(&mut self) {
+    fn take_text_calls(&mut self, events: &mut Vec<ModelEvent>) {
         let Some(found) = dialect::read_calls(&self.text, &self.tools, &self.names) else { return };
         self.text.clear();
         for (index, (name, arguments)) in found.into_iter().enumerate() {
             let delta = super::wire::CallDelta { index: Some(index as u64), id: String::new(), name, arguments };
-            self.calls.push(delta);
+            let started = self.calls.push(delta);
+            events.extend(started.map(|name| ModelEvent::CallStarted { name }));
         }
     }
 }

@@ -22,7 +22,8 @@ pub fn normalise_base(raw: &str) -> Result<String, ModelError> {
 }
 
 fn parse(raw: &str) -> Result<Url, ModelError> {
-    let wrong = |why: &str| ModelError::Setup(format!("base_url {:?} is not an http(s) address: {why}", crate::domain::text::one_line(raw, 100)));
+    let wrong =
+        |why: &str| ModelError::Setup(format!("base_url {:?} is not an http(s) address: {why}", crate::domain::text::one_line(raw, 100)));
     if raw.is_empty() {
         return Err(wrong("it is empty"));
     }

@@ -80,8 +80,7 @@ impl Call {
         let (mut tries, mut adapted) = (0, 0);
         loop {
             self.wait_at_gate(out).await?;
-            let compat = self.shared.book.get(&self.request.model);
-            let body = outgoing::body(&self.request, &self.shared.settings, &compat);
+            let body = self.body();
             let Failure { fault, shown } = match self.attempt(body.clone(), out).await {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
@@ -89,7 +88,9 @@ impl Call {
             if shown == Shown::Some {
                 return Err(fault.error());
             }
-            if let Some(what) = self.shared.book.learn(&self.request.model, &fault, &body).filter(|_| adapted < ADAPT_MAX) {
+            let learnt = self.learn(&fault, &body);
+            // What the settings insist on stays as it was: sending the same once more would not help.
+            if let Some(what) = learnt.filter(|_| adapted < ADAPT_MAX && self.body() != body) {
                 adapted += 1;
                 emit(out, ModelEvent::Adapted { what }).await;
                 continue;
@@ -98,6 +99,20 @@ impl Call {
             tries += u32::from(!loads || tries == 0);
             self.recover(&fault, tries, out).await?;
         }
+    }
+
+    /// What is sent otherwise now, in words. A call that failed with a form that another call has left meanwhile teaches
+    /// nothing new.
+    fn learn(&self, fault: &Fault, body: &Value) -> Option<String> {
+        let refused = matches!(fault.remedy(), Remedy::Fail(_));
+        if refused && self.body() != *body {
+            return Some("as another call has learnt".into());
+        }
+        self.shared.book.learn(&self.request.model, fault, body)
+    }
+
+    fn body(&self) -> Value {
+        outgoing::body(&self.request, &self.shared.settings, &self.shared.book.get(&self.request.model))
     }
 
     /// Waits while the provider asked everybody to.
@@ -164,7 +179,8 @@ impl Call {
                 None => break,
                 Some(Err(text)) => tracing::warn!(reason = %self.shared.link.redact(&text), "skipped an event of the provider"),
                 Some(Ok(mut chunk)) => {
-                    let error = chunk.error.take();
+                    // An answer that is whole stays an answer, whatever its server says afterwards.
+                    let error = chunk.error.take().filter(|_| !gathered.is_finished());
                     for event in gathered.push(chunk) {
                         if matches!(event, ModelEvent::Text(_) | ModelEvent::Reasoning(_) | ModelEvent::CallStarted { .. }) {
                             *shown = Shown::Some;
@@ -173,7 +189,7 @@ impl Call {
                     }
                     if let Some(mut body) = error {
                         body.message = self.shared.link.redact(&body.message);
-                        return Some(Fault::InStream(body));
+                        return Some(Fault::InStream(Box::new(body)));
                     }
                 }
             }

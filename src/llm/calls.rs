@@ -60,7 +60,9 @@ impl Calls {
             slot.name.push_str(&delta.name);
         }
         slot.arguments.push_str(&delta.arguments);
-        before.and_then(|before| self.announce(before)).or_else(|| if self.slots[at].arguments.is_empty() { None } else { self.announce(at) })
+        before
+            .and_then(|before| self.announce(before))
+            .or_else(|| if self.slots[at].arguments.is_empty() { None } else { self.announce(at) })
     }
 
     fn announce(&mut self, at: usize) -> Option<String> {

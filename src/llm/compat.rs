@@ -53,7 +53,8 @@ impl Compat {
             self.tools_by_text = true;
             return Some("tools described as text: the server takes none for this model".into());
         }
-        if !matches!(status, 400 | 422) && !(status == 500 && text.contains("alternate")) {
+        let refused = matches!(status, 400 | 422) || (status == 500 && text.contains("alternate"));
+        if !refused {
             return None;
         }
         // A limit that is larger than the context is our field's fault, any other overflow is the conversation's.
@@ -69,7 +70,11 @@ impl Compat {
             return None;
         }
         let sent = messages(body).any(|message| REASONING_FIELDS.iter().any(|field| message.get(*field).is_some()));
-        let (rule, what) = if sent { (ReasoningRule::Rejected, "without reasoning sent back") } else { (ReasoningRule::Required, "with reasoning sent back") };
+        let (rule, what) = if sent {
+            (ReasoningRule::Rejected, "without reasoning sent back")
+        } else {
+            (ReasoningRule::Required, "with reasoning sent back")
+        };
         (self.reasoning != rule).then(|| {
             self.reasoning = rule;
             what.to_owned()
@@ -135,9 +140,17 @@ fn messages(body: &Value) -> impl Iterator<Item = &Value> {
 
 fn rejects_tools(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    let known = ["does not support tools", "support tool use", "support tool calling", "does not support function", "requires --jinja", "enable-auto-tool-choice"];
+    let known = [
+        "does not support tools",
+        "support tool use",
+        "support tool calling",
+        "does not support function",
+        "requires --jinja",
+        "enable-auto-tool-choice",
+    ];
     let no = ["not supported", "unsupported", "unknown", "unrecognized", "not permitted", "not allowed", "does not support", "unexpected"];
-    known.iter().any(|phrase| lower.contains(phrase)) || (names(&lower, "tools") && !lower.contains("schema") && no.iter().any(|word| lower.contains(word)))
+    known.iter().any(|phrase| lower.contains(phrase))
+        || (names(&lower, "tools") && !lower.contains("schema") && no.iter().any(|word| lower.contains(word)))
 }
 
 /// Whether `word` stands in `text` as a whole word.

@@ -31,7 +31,9 @@ pub fn read_calls(text: &str, tools: &[ToolSpec], names: &NameMap) -> Option<Vec
 
 /// Whether `text` holds something that was meant as a tool call but is none: worth telling the model.
 pub fn looks_like_call(text: &str) -> bool {
-    ["<tool_call>", "<invoke name=", "<function=", "[TOOL_CALLS]", "<function_calls>", "<|python_tag|>"].iter().any(|tag| text.contains(tag))
+    ["<tool_call>", "<invoke name=", "<function=", "[TOOL_CALLS]", "<function_calls>", "<|python_tag|>"]
+        .iter()
+        .any(|tag| text.contains(tag))
 }
 
 fn unfenced(text: &str) -> &str {

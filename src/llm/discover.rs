@@ -42,7 +42,8 @@ pub async fn discover(candidates: Vec<Candidate>, time: Duration) -> Vec<Found> 
 }
 
 async fn probe(candidate: Candidate, time: Duration) -> Option<Found> {
-    let settings = OpenAiSettings { name: candidate.name, base_url: candidate.base_url, connect_timeout: time, ..OpenAiSettings::default() };
+    let settings =
+        OpenAiSettings { name: candidate.name, base_url: candidate.base_url, connect_timeout: time, ..OpenAiSettings::default() };
     let endpoint = Endpoint::new(&settings).ok()?;
     let models = listing::fetch(&endpoint, time).await.ok()?;
     Some(Found { name: settings.name, base_url: endpoint.shown(), models })

@@ -15,10 +15,10 @@ pub const MESSAGE_MAX: usize = 500;
 pub enum Fault {
     /// The server answered with an error status.
     #[error("the provider answered {status}: {}", body.message)]
-    Http { status: u16, body: ErrorBody, retry_after: Option<Duration> },
+    Http { status: u16, body: Box<ErrorBody>, retry_after: Option<Duration> },
     /// The stream carried an error object.
     #[error("the provider reported an error in its answer: {}", .0.message)]
-    InStream(ErrorBody),
+    InStream(Box<ErrorBody>),
     /// No connection, or it broke before the answer was whole.
     #[error("{0}")]
     Connection(String),
@@ -114,7 +114,8 @@ impl ErrorBody {
 
     /// Whether the account is used up: waiting does not help.
     pub fn is_quota(&self) -> bool {
-        let named = self.says(&["insufficient_quota", "billing_hard_limit", "billing_not_active", "insufficient balance", "credit balance"]);
+        let named =
+            self.says(&["insufficient_quota", "billing_hard_limit", "billing_not_active", "insufficient balance", "credit balance"]);
         named || (self.says(&["exceeded your current quota"]) && !self.says(&["resource_exhausted", "retry in", "try again in"]))
     }
 }

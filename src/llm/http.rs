@@ -72,7 +72,7 @@ impl Endpoint {
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         let retry_after = gate::retry_after(header, now);
-        let mut body = ErrorBody::read(&read_up_to(response).await);
+        let mut body = Box::new(ErrorBody::read(&read_up_to(response).await));
         if let (300..=399, Some(to)) = (status, header("location")) {
             body.message = format!("it redirects to {}; set that as base_url", crate::domain::text::one_line(to, 200));
         }

@@ -49,7 +49,12 @@ impl OpenAiModel {
     /// A provider as `settings` say. [`ModelError::Setup`] when the address, the key or a header cannot be used, or when
     /// no TLS provider is installed. `clock` tells the wall time, for waits that are shown.
     pub fn new(settings: OpenAiSettings, clock: fn() -> Timestamp) -> Result<Self, ModelError> {
-        let link = Link { endpoint: Arc::new(Endpoint::new(&settings)?), first_byte: settings.first_byte_timeout, idle: settings.idle_timeout, clock };
+        let link = Link {
+            endpoint: Arc::new(Endpoint::new(&settings)?),
+            first_byte: settings.first_byte_timeout,
+            idle: settings.idle_timeout,
+            clock,
+        };
         let shared = Shared { settings, link, gate: Gate::default(), book: Book::default(), clock };
         Ok(Self { shared: Arc::new(shared) })
     }

@@ -113,7 +113,9 @@ impl Writer<'_> {
     fn guide(&self, tools: &[ToolSpec]) -> String {
         let list: Vec<String> = tools
             .iter()
-            .map(|tool| json!({ "name": self.names.wire(&tool.name), "description": tool.description, "parameters": tool.parameters }).to_string())
+            .map(|tool| {
+                json!({ "name": self.names.wire(&tool.name), "description": tool.description, "parameters": tool.parameters }).to_string()
+            })
             .collect();
         format!(
             "You have tools. To call one, answer with nothing but\n<tool_call>\n{{\"name\": \"TOOL\", \"arguments\": {{…}}}}\n</tool_call>\n\
@@ -134,7 +136,8 @@ fn merged(messages: Vec<Value>) -> Vec<Value> {
         let both_user = |last: &&mut Value| last["role"] == "user" && message["role"] == "user";
         match out.last_mut().filter(both_user) {
             Some(last) => {
-                let text = format!("{}\n\n{}", last["content"].as_str().unwrap_or_default(), message["content"].as_str().unwrap_or_default());
+                let text =
+                    format!("{}\n\n{}", last["content"].as_str().unwrap_or_default(), message["content"].as_str().unwrap_or_default());
                 last["content"] = text.into();
             }
             None => out.push(message),

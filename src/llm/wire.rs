@@ -82,10 +82,12 @@ impl Chunk {
         if self.text.is_empty() {
             self.text = part.get("refusal").map(text_of).unwrap_or_default();
         }
-        let field = REASONING_FIELDS.iter().find_map(|field| Some((*field, text_of(part.get(*field)?))).filter(|(_, text)| !text.is_empty()));
+        let field =
+            REASONING_FIELDS.iter().find_map(|field| Some((*field, text_of(part.get(*field)?))).filter(|(_, text)| !text.is_empty()));
         self.reasoning = field.or_else(|| (!thought.is_empty()).then(|| (REASONING_FIELDS[0], thought)));
         self.calls = part.get("tool_calls").map(calls).unwrap_or_default();
-        if let Some(old) = part.get("function_call").filter(|f| f.is_object()) {
+        // llama-cpp-python sends the old form beside the new one.
+        if let Some(old) = part.get("function_call").filter(|f| f.is_object() && self.calls.is_empty()) {
             self.calls.push(CallDelta { index: Some(0), ..call(&serde_json::json!({ "function": old })) });
         }
     }
@@ -167,7 +169,10 @@ fn usage(value: &Value) -> Option<TokenUsage> {
             TokenUsage {
                 input,
                 output: if beside { output + reasoning } else { output },
-                cached: read(&["/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens", "/prompt_cache_hit_tokens"], told),
+                cached: read(
+                    &["/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens", "/prompt_cache_hit_tokens"],
+                    told,
+                ),
                 reasoning,
             }
         }
