@@ -45,8 +45,6 @@ impl TuiError {
         move |source| Self::Io { action, source: source.into() }
     }
 }
-//! (room under construction)
-
 pub mod style;
 pub mod view;
 pub mod widget;
