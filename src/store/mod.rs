@@ -4,8 +4,24 @@
 //! may claim, who may answer) stand above the trait, in `domain` and `protocol`.
 //! Deliberately absent: tokio, the screen, any rule about tasks or requests.
 
-use crate::domain::{MemberName, RequestId, TaskId};
+use crate::domain::{MemberName, Refusal, RequestId, TaskId};
+use sha2::{Digest as _, Sha256};
 use std::path::PathBuf;
+
+pub mod files;
+pub mod import;
+mod lines;
+pub mod memory;
+mod parallel;
+mod place;
+pub mod team_store;
+
+pub use files::{Durability, FileBackend};
+pub use memory::MemoryBackend;
+pub use team_store::{Events, Fault, Loaded, Mail, PutOf, TeamStore, UpdateError};
+
+/// The most bytes an entity's file or one line of a log may have. Larger ones are refused, not read.
+pub const SIZE_MAX: usize = 8 * 1024 * 1024;
 
 /// Where one entity lives.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,6 +62,14 @@ pub enum Topic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Revision(pub u64);
 
+impl Revision {
+    /// The revision of these bytes: the first 8 bytes of their SHA-256, the same in every process and version.
+    pub fn of(bytes: &[u8]) -> Self {
+        let digest = Sha256::digest(bytes);
+        Self(digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+}
+
 /// What a put expects to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
@@ -62,6 +86,14 @@ pub struct Stored {
     pub bytes: Vec<u8>,
     /// Their revision.
     pub revision: Revision,
+}
+
+impl Stored {
+    /// Bytes with the revision that follows from them.
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let revision = Revision::of(&bytes);
+        Self { bytes, revision }
+    }
 }
 
 /// What came of a put. An unknown outcome (the store died before it answered) is an error, settled by reading.
@@ -108,19 +140,45 @@ pub enum StoreError {
     /// Cannot be watched.
     #[error("cannot watch {}: {reason}", path.display())]
     Watch { path: PathBuf, reason: String },
+    /// More than [`SIZE_MAX`].
+    #[error("{} has {size} bytes, more than the {max} that are read: refused", path.display())]
+    TooLarge { path: PathBuf, size: u64, max: u64 },
+    /// The lock of a directory was not free for this many seconds.
+    #[error("{} is held by another process for {seconds} s: is one suspended? end it or let it go on, then try again", path.display())]
+    Busy { path: PathBuf, seconds: u64 },
+    /// Every try met somebody else's newer write.
+    #[error("{place} was changed by others in {tries} tries running: try again")]
+    Contended { place: String, tries: u32 },
+    /// No file may have this name.
+    #[error("{name:?} {reason}")]
+    BadName { name: String, reason: &'static str },
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
 }
 
 /// Holds the team's lock (or a watch) until it is dropped.
 pub type Guard = Box<dyn std::any::Any + Send + Sync>;
+
+/// Every entity of a kind with its bytes, or why one could not be read.
+pub type LoadedBytes = Vec<(Key, Result<Stored, StoreError>)>;
+
+/// Takes the changes of a watch; called on the watch's thread, or for the memory backend on the writer's.
+pub type Sink = Box<dyn Fn(Change) + Send + Sync>;
 
 /// A place for entities and logs. All calls block; they are short.
 pub trait Backend: Send + Sync {
     /// Appends whole lines (given without newline) in one write; returns the offset after them. A torn tail left by a
     /// dead writer is closed first, so that it damages no other line.
     fn append(&self, topic: &Topic, lines: &[Vec<u8>]) -> Result<u64, StoreError>;
-    /// Whole lines after `offset`, at most about `max_bytes` (always at least one line if there is one).
+    /// Whole lines after `offset`, at most about `max_bytes` (always at least one line if there is one). Blank lines are
+    /// skipped. An offset beyond the end means that the log was begun anew: it is read from its beginning. A line of
+    /// more than [`SIZE_MAX`] comes cut, so that it does not parse.
     fn read_after(&self, topic: &Topic, offset: u64, max_bytes: usize) -> Result<Lines, StoreError>;
-    /// The log's length in bytes; 0 when it does not exist.
+    /// The offset after the log's last whole line, in bytes; 0 when it does not exist.
     fn end(&self, topic: &Topic) -> Result<u64, StoreError>;
     /// Moves a log aside under a name with `suffix`, so that the next append starts a new one.
     fn archive(&self, topic: &Topic, suffix: &str) -> Result<(), StoreError>;
@@ -133,9 +191,9 @@ pub trait Backend: Send + Sync {
     /// Which entities there are.
     fn list(&self, kind: KeyKind) -> Result<Vec<Key>, StoreError>;
     /// All entities of a kind with their bytes (or why one could not be read), quicker than one by one.
-    fn load(&self, kind: KeyKind) -> Result<Vec<(Key, Result<Stored, StoreError>)>, StoreError>;
+    fn load(&self, kind: KeyKind) -> Result<LoadedBytes, StoreError>;
     /// Takes the lock that makes this process the one that runs the team. `None`: another one has it.
     fn lock_team(&self) -> Result<Option<Guard>, StoreError>;
     /// Calls `sink` for every change from now on, own writes included, within about 50 ms, until the guard is dropped.
-    fn watch(&self, sink: Box<dyn Fn(Change) + Send + Sync>) -> Result<Guard, StoreError>;
+    fn watch(&self, sink: Sink) -> Result<Guard, StoreError>;
 }

@@ -1,0 +1,86 @@
+//! Entities: one file each, replaced as a whole, compared before it is.
+
+use super::dir::Landing;
+use super::lock::{self, Zone};
+use super::{Durability, FileBackend};
+use crate::store::{Expect, Key, KeyKind, LoadedBytes, Put, Revision, SIZE_MAX, StoreError, Stored, parallel};
+use std::path::PathBuf;
+
+/// Where temporary files are written: not watched, and on the same file system as the folders.
+pub(super) const STAGE: &str = "team/tmp";
+
+pub(super) fn get(store: &FileBackend, key: &Key) -> Result<Option<Stored>, StoreError> {
+    let name = key.file_name()?;
+    let Some(dir) = store.folder(key.folder())? else { return Ok(None) };
+    Ok(dir.read(&name)?.map(Stored::new))
+}
+
+pub(super) fn put(store: &FileBackend, key: &Key, expect: Expect, bytes: &[u8]) -> Result<Put, StoreError> {
+    let name = key.file_name()?;
+    if bytes.len() > SIZE_MAX {
+        let path = PathBuf::from(key.to_string());
+        return Err(StoreError::TooLarge { path, size: bytes.len() as u64, max: SIZE_MAX as u64 });
+    }
+    let durability = store.0.durability;
+    let dir = store.make_folder(key.folder().path())?;
+    let stage = store.make_folder(STAGE)?;
+    // The slow part, writing and syncing, comes before the lock is taken.
+    let staged = stage.stage(&name, bytes, durability)?;
+    let lock = lock::acquire(store, Zone::from(key.folder()))?;
+    let there = dir.read(&name)?.map(Stored::new);
+    let landing = match (expect, &there) {
+        (Expect::Absent, None) => Landing::New,
+        (Expect::At(wanted), Some(now)) if now.revision == wanted => Landing::Over,
+        (Expect::Absent | Expect::At(_), _) => return Ok(Put::Lost(there)),
+    };
+    if !dir.land(&staged, &name, landing)? {
+        return Ok(Put::Lost(dir.read(&name)?.map(Stored::new)));
+    }
+    drop(lock);
+    dir.sync(durability)?;
+    Ok(Put::Applied(Revision::of(bytes)))
+}
+
+pub(super) fn delete(store: &FileBackend, key: &Key, expect: Revision) -> Result<Put, StoreError> {
+    let name = key.file_name()?;
+    let Some(dir) = store.folder(key.folder())? else { return Ok(Put::Lost(None)) };
+    let lock = lock::acquire(store, Zone::from(key.folder()))?;
+    match dir.read(&name)?.map(Stored::new) {
+        Some(now) if now.revision == expect => dir.remove(&name)?,
+        other => return Ok(Put::Lost(other)),
+    }
+    drop(lock);
+    dir.sync(store.0.durability)?;
+    Ok(Put::Applied(expect))
+}
+
+pub(super) fn list(store: &FileBackend, kind: KeyKind) -> Result<Vec<Key>, StoreError> {
+    let Some(dir) = store.folder(kind.folder())? else { return Ok(Vec::new()) };
+    let mut keys: Vec<Key> = dir.names()?.iter().filter_map(|name| kind.key_of(name)).collect();
+    keys.sort_unstable();
+    Ok(keys)
+}
+
+pub(super) fn load(store: &FileBackend, kind: KeyKind) -> Result<LoadedBytes, StoreError> {
+    let Some(dir) = store.folder(kind.folder())? else { return Ok(Vec::new()) };
+    let keys = list(store, kind)?;
+    let read = |key: Key| {
+        let found = key.file_name().and_then(|name| dir.read(&name)).map(|bytes| bytes.map(Stored::new));
+        // A file that went away since it was listed is simply not there.
+        found.transpose().map(|found| (key, found))
+    };
+    Ok(parallel::map(keys, read).into_iter().flatten().collect())
+}
+
+/// Removes temporary files that killed writers left behind more than ten minutes ago. Failing does no harm.
+pub(super) fn sweep_stage(store: &FileBackend) {
+    const OLD: std::time::Duration = std::time::Duration::from_secs(600);
+    let Ok(stage) = store.0.root.make(STAGE, Durability::Buffered) else { return };
+    for name in stage.names().unwrap_or_default() {
+        let age = stage.open(&name, rustix::fs::OFlags::RDONLY).ok().flatten();
+        let age = age.and_then(|(file, _)| file.metadata().ok()?.modified().ok()?.elapsed().ok());
+        if age.is_some_and(|age| age > OLD) {
+            let _ = stage.remove(&name);
+        }
+    }
+}
