@@ -64,6 +64,7 @@ fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp
         && let Some(DetailKind::Request(id)) = state.detail.as_ref().map(|d| d.kind.clone())
         && let Some(request) = state.team.requests.get(&id).cloned()
     {
+        state.view.request_row = rows;
         state.view.show_request(&request, Choice::Person, now);
     }
     (title(state), position(top, usize::from(rows.height), lines.len()))
