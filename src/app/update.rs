@@ -42,6 +42,7 @@ pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
             state.wake_at = None;
             Vec::new()
         }
+        // What was on the frame, and since when, was noted while it was drawn.
         Msg::Drawn => Vec::new(),
         Msg::Signal => quit::force(state, now),
     };

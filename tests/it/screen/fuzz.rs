@@ -30,8 +30,7 @@ fn every_size_draws_without_a_panic() {
         screen.press(keys);
         for width in 0..=50 {
             for height in 0..=20 {
-                screen.terminal.backend_mut().resize(width, height);
-                screen.draw();
+                screen.resize(width, height);
             }
         }
     }

@@ -312,6 +312,24 @@ fn copying_goes_through_the_terminal_and_is_clean() {
 }
 
 #[test]
+fn a_signal_stops_the_team_now_and_leaves_even_if_nobody_answers() {
+    let mut screen = busy();
+    screen.send(Msg::Signal);
+    assert_eq!(screen.commands(), [TeamCommand::StopTeam { now: true }]);
+    screen.wait(4_000);
+    assert!(screen.send(Msg::Woken).contains(&Cmd::Quit));
+}
+
+#[test]
+fn a_member_that_holds_a_task_while_idle_is_pointed_out() {
+    let mut screen = busy();
+    screen.member("carol", "docs", MemberStatus::Idle, Activity::HoldsTask { task: TaskId(5), since: START });
+    assert!(screen.screen().contains("◆ carol holds #5"));
+    screen.press("w");
+    assert!(screen.screen().contains("carol is idle and still holds #5"));
+}
+
+#[test]
 fn plans_are_approved_by_themselves_only_after_a_question() {
     let mut screen = busy();
     screen.press(":");
