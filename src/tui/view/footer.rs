@@ -24,7 +24,7 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout) {
         painter.text(x + used, y, cols.saturating_sub(usize::from(used)), keys, Role::Strong);
         return;
     }
-    if let Some(status) = &state.status {
+    if let Some(status) = state.status.as_ref().filter(|_| super::prompt::long_status(state, layout.inner).is_none()) {
         let (sign, role) = match status.level {
             StatusLevel::Info => ("✓", Role::Success),
             StatusLevel::Hint => ("·", Role::Attention),

@@ -232,7 +232,7 @@ fn a_refusal_is_shown_in_words_and_in_place() {
     let cmds = screen.press("a");
     let token = cmds.iter().find_map(|c| if let Cmd::Team { token, .. } = c { Some(*token) } else { None }).unwrap();
     screen.send(Msg::Replied { token, result: Err(Refusal::Changed { id: request_id(1) }) });
-    assert!(screen.screen().contains("read it again"), "{}", screen.screen());
+    assert!(screen.screen().contains("then decide"), "{}", screen.screen());
 }
 
 #[test]
