@@ -22,12 +22,9 @@ pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         Action::EditPlan => verdict::edit(state, now),
         Action::Shutdown | Action::StopNow | Action::Interrupt | Action::Resume => member(state, action, now),
         Action::WriteLead | Action::WriteMember | Action::Broadcast => write(state, action, now),
-        Action::CompleteTask
-        | Action::ReleaseTask
-        | Action::DeleteTask
-        | Action::RepairTask
-        | Action::EditTask
-        | Action::EditBlockers => task(state, action, now),
+        Action::CompleteTask | Action::ReleaseTask | Action::DeleteTask | Action::RepairTask | Action::EditTask | Action::EditBlockers => {
+            task(state, action, now)
+        }
         Action::Open | Action::Transcript | Action::Trace => open(state, action, now),
         Action::Copy => copy(state, now),
         Action::Clear => vec![Cmd::Clear],

@@ -1,0 +1,10 @@
+//! The screen, headless: keys and events in, cells out.
+
+mod fuzz;
+mod harness;
+mod keymap;
+mod projection;
+mod safety;
+mod snapshots;
+mod text;
+mod update;
