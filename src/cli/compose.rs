@@ -18,6 +18,9 @@ pub const SCRIPTED: &str = "scripted";
 /// The script's "model", as the screen names it.
 const SCRIPT_MODEL: &str = "script";
 
+/// How long a server is asked for the size of its models at the start.
+const WINDOW_TIME: Duration = Duration::from_secs(2);
+
 /// What to do when there is no model at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
@@ -89,7 +92,7 @@ pub async fn choose_model(choice: Choice<'_>) -> Result<Chosen, CliError> {
 fn with_key<'c>(config: &'c Config, provenance: &Provenance, env: &Env) -> Option<(&'c str, &'c ProviderConfig)> {
     let ready = |name: &str, provider: &ProviderConfig| {
         let named = provenance.of(&["providers", name, "base_url"]) != Origin::Default;
-        secret::source(provider, env).is_some() || (named && provider.api_key_env != "OPENAI_API_KEY") || (named && name == "openai")
+        secret::source(provider, env).is_some() || (named && (provider.api_key_env.is_empty() || name == "openai"))
     };
     let preferred = ["openai", "openrouter", "deepseek"].into_iter().filter_map(|name| config.providers.get_key_value(name));
     preferred.chain(&config.providers).find(|(name, provider)| ready(name, provider)).map(|(name, provider)| (name.as_str(), provider))
@@ -116,9 +119,16 @@ fn read_script(path: &Path) -> Result<ScriptedModel, CliError> {
 async fn remote(choice: Choice<'_>, name: &str, provider: &ProviderConfig) -> Result<Chosen, CliError> {
     let settings = settings(name, provider, choice.env).await?;
     let configured = [&choice.config.model, &provider.model].into_iter().find(|model| !model.is_empty()).cloned();
-    let model = open(settings)?;
+    let ask_window = settings.base_url != OpenAiSettings::default().base_url && provider.context_window == 0;
+    let model = open(windowed(settings, provider, configured.as_deref()))?;
     let (model_name, notice) = match configured {
-        Some(model_name) => (model_name, None),
+        Some(model_name) => {
+            if ask_window {
+                // What it learns is remembered inside; without an answer the usual size is taken.
+                let _ = tokio::time::timeout(WINDOW_TIME, model.models()).await;
+            }
+            (model_name, None)
+        }
         None => {
             let listed = model.models().await?.into_iter().next();
             let first = listed.ok_or_else(|| CliError::Failed(format!("{name} lists no model: name one with --model")))?;
@@ -132,9 +142,10 @@ async fn remote(choice: Choice<'_>, name: &str, provider: &ProviderConfig) -> Re
 fn local(choice: Choice<'_>, found: Found) -> Result<Chosen, CliError> {
     let base = choice.config.providers.get(&found.name).cloned().unwrap_or_default();
     let provider = ProviderConfig { base_url: found.base_url.clone(), api_key_env: String::new(), api_key_cmd: String::new(), ..base };
-    let model = open(plain_settings(&found.name, &provider))?;
-    let first = found.models.into_iter().next().map(|model| model.id).unwrap_or_default();
-    let model_name = [&choice.config.model, &provider.model].into_iter().find(|model| !model.is_empty()).cloned().unwrap_or(first);
+    let named = [&choice.config.model, &provider.model].into_iter().find(|model| !model.is_empty()).cloned();
+    let model_name = named.or_else(|| found.models.first().map(|model| model.id.clone())).unwrap_or_default();
+    let windows = found.models.iter().filter_map(|model| Some((model.id.clone(), model.context_window?))).collect();
+    let model = open(OpenAiSettings { windows, ..plain_settings(&found.name, &provider) })?;
     let notice = format!("No key is set; {} answers at {}: its model {model_name} is asked.", found.name, found.base_url);
     Ok(Chosen { model: Arc::new(model), model_name, provider: found.name, notice: Some(notice) })
 }
@@ -169,6 +180,12 @@ fn plain_settings(name: &str, provider: &ProviderConfig) -> OpenAiSettings {
         system_role: provider.system_role,
         ..OpenAiSettings::default()
     }
+}
+
+/// With the size that the settings name for the model.
+fn windowed(settings: OpenAiSettings, provider: &ProviderConfig, model: Option<&str>) -> OpenAiSettings {
+    let window = model.filter(|_| provider.context_window > 0).map(|name| (name.to_owned(), provider.context_window));
+    OpenAiSettings { windows: window.into_iter().collect(), ..settings }
 }
 
 fn open(settings: OpenAiSettings) -> Result<OpenAiModel, ModelError> {

@@ -5,7 +5,7 @@
 //! touched, and at most three such in a row. Origin: Solon AI `A2AProtocol`.
 
 use super::decision::finish_answer;
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, Graph, Judgement, NodeKind, Param, ParamKind, ProtocolTool, Remember,
     Report, Route, Said, Seat, Step, Team, dashboard, goal_and, status,
@@ -61,7 +61,9 @@ impl HandOver {
     fn wrong(&mut self, why: &str) -> String {
         self.memory.wrong += 1;
         if self.memory.wrong >= WRONG_MAX {
-            return format!("not transferred: {why}. That was the {WRONG_MAX}. wrong transfer in a row: end your turn with your result, the supervisor closes");
+            return format!(
+                "not transferred: {why}. That was the {WRONG_MAX}. wrong transfer in a row: end your turn with your result, the supervisor closes"
+            );
         }
         format!("not transferred: {why}")
     }
@@ -184,7 +186,11 @@ impl CollaborationProtocol for HandOver {
 
     fn read_decision(&mut self, _team: &Team, text: &str) -> Result<Decision, String> {
         let answer = finish_answer(text).unwrap_or_else(|| text.trim().to_owned());
-        if answer.is_empty() && text.trim().is_empty() { Err("the supervisor's answer is empty".into()) } else { Ok(Decision::Finish { answer }) }
+        if answer.is_empty() && text.trim().is_empty() {
+            Err("the supervisor's answer is empty".into())
+        } else {
+            Ok(Decision::Finish { answer })
+        }
     }
 
     fn fallback(&mut self, team: &Team, reason: &str) -> Step {

@@ -1,11 +1,12 @@
 //! `blackboard`: members work over shared results, todos and versioned state; the supervisor decides who goes next.
 //!
-//! A key that changed since a member saw it is not overwritten: the stale write is reported, and after the report the
-//! member may write again. Todos complete by id or exact text, and their text is never read as a route. Origin: Solon AI
+//! A key that changed since its writer read it is not overwritten: the stale write is reported with what is there now, and
+//! the writer may write again. Todos complete by id or exact text, and their text is never read as a route. Origin: Solon AI
 //! `BlackboardProtocol`; versions and ids are ours.
 
+use super::decision::without;
 use super::hierarchical::{ask_when_idle, warn_of_overuse};
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, Decision, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool, ROUTE_TO,
     Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, goal_and, read_text, status,
@@ -31,7 +32,11 @@ pub const SYNC: ProtocolTool = ProtocolTool {
         Param::optional("result", ParamKind::Text, "what you found out or did"),
         Param::optional("todo", ParamKind::TextList, "what still has to be done"),
         Param::optional("completed_todo", ParamKind::TextList, "ids or exact texts of todos that are done"),
-        Param::optional("state", ParamKind::Object, "facts by key; a key that changed since you saw it is refused once"),
+        Param::optional(
+            "state",
+            ParamKind::Object,
+            "facts by key, or {key: {value, version}} to write only over the version you read; a key that changed since is refused",
+        ),
     ],
 };
 
@@ -85,7 +90,7 @@ impl Blackboard {
             self.complete(by, item.to_string().trim()).map_or_else(|fault| faults.push(fault), |line| said.push(line));
         }
         for (key, value) in call.object("state") {
-            self.write(by, key, &value.to_string()).map_or_else(|fault| faults.push(fault), |line| said.push(line));
+            self.write(by, key, value).map_or_else(|fault| faults.push(fault), |line| said.push(line));
         }
         let nothing = said.is_empty();
         let text = [said, faults].concat().join("\n");
@@ -134,14 +139,20 @@ impl Blackboard {
         }
     }
 
-    fn write(&mut self, by: &str, key: &str, value: &str) -> Result<String, String> {
+    fn write(&mut self, by: &str, key: &str, given: &ArgValue) -> Result<String, String> {
         if self.memory.state.len() >= KEYS_MAX && !self.memory.state.contains_key(key) {
             return Err(format!("{KEYS_MAX} keys are in use; {:?} was not written", one_line(key, 80)));
         }
+        // `{value, version}` names the version that was read; otherwise it is what the writer was shown last.
+        let (value, read) = match (given.get("value"), given.get("version").and_then(ArgValue::as_number)) {
+            (Some(value), Some(version)) => (value, Some(version as u32)),
+            (Some(_) | None, _) => (given, None),
+        };
         let seen = self.memory.seen.entry(by.to_owned()).or_default();
         let cell = self.memory.state.entry(key.to_owned()).or_default();
-        let known = seen.get(key).copied().unwrap_or(0);
-        if cell.version != known && cell.by != by {
+        let own = read.is_none() && cell.by == by;
+        let known = read.unwrap_or_else(|| seen.get(key).copied().unwrap_or(0));
+        if cell.version != known && !own {
             seen.insert(key.to_owned(), cell.version);
             return Err(format!(
                 "stale write: {key} is at version {} by {} (you saw {known}): {:?}. Not written; write again if yours still holds",
@@ -150,7 +161,7 @@ impl Blackboard {
                 one_line(&cell.value, 200)
             ));
         }
-        *cell = Cell { value: cut(value), version: cell.version + 1, by: by.to_owned() };
+        *cell = Cell { value: cut(&value.to_string()), version: cell.version + 1, by: by.to_owned() };
         seen.insert(key.to_owned(), cell.version);
         Ok(format!("{key} is at version {}", cell.version))
     }
@@ -178,21 +189,6 @@ impl Blackboard {
 
 fn cut(text: &str) -> String {
     text.chars().take(ENTRY_MAX).collect()
-}
-
-/// `text` without any occurrence of `part`, ASCII case ignored.
-fn without(text: &str, part: &str) -> String {
-    let (lower, part) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
-    if part.is_empty() {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut at = 0;
-    for (found, _) in lower.match_indices(&part) {
-        out.push_str(&text[at..found]);
-        at = found + part.len();
-    }
-    out + &text[at..]
 }
 
 impl CollaborationProtocol for Blackboard {

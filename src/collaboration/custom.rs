@@ -6,7 +6,7 @@
 //! says so, so a way that went elsewhere cannot block a run. A member that is needed on two ways at once works on them
 //! one after the other.
 
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, CollaborationError, CollaborationProtocol, Condition, DEFAULT_MAX_TURNS, Ending, Graph, Judgement, Node, NodeKind, Remember,
     Report, Route, Seat, Step, Team, answer_or_last, goal_and, status,
@@ -121,7 +121,9 @@ impl Custom {
                 }
                 NodeKind::Join => self.memory.tokens[at].waiting = true,
                 NodeKind::End => return Walk::Ends(self.ending(at)),
-                NodeKind::Supervisor | NodeKind::Bidding => return Walk::Ends(Ending::new("the graph has a node of another protocol", false)),
+                NodeKind::Supervisor | NodeKind::Bidding => {
+                    return Walk::Ends(Ending::new("the graph has a node of another protocol", false));
+                }
             }
         }
         if self.join(false) { Walk::Moved } else { Walk::Stands(routes) }
@@ -130,7 +132,8 @@ impl Custom {
     fn ending(&self, at: usize) -> Ending {
         let token = &self.memory.tokens[at];
         let ok = !token.failed;
-        let reason = if ok { format!("end {:?} reached", token.node) } else { format!("end {:?} reached after {} failed", token.node, token.from) };
+        let reason =
+            if ok { format!("end {:?} reached", token.node) } else { format!("end {:?} reached after {} failed", token.node, token.from) };
         Ending { answer: Some(token.output.clone()), ..Ending::new(reason, ok) }
     }
 
@@ -149,7 +152,8 @@ impl Custom {
         }
         let token = &mut self.memory.tokens[at];
         token.working = true;
-        let input = if token.output.is_empty() { String::new() } else { format!("Work on the output of {}:\n\n{}", token.from, token.output) };
+        let input =
+            if token.output.is_empty() { String::new() } else { format!("Work on the output of {}:\n\n{}", token.from, token.output) };
         Some(Route::new(&name, input, format!("node {:?}", node.id)))
     }
 
@@ -172,16 +176,19 @@ impl Custom {
             self.memory.tokens.iter().filter(descends).all(|token| token.waiting && token.node == *node && token.forks.last() == Some(fork))
         };
         let Some((node, fork)) = groups.into_iter().find(|group| forced || complete(group)) else { return false };
-        let (arrived, rest): (Vec<Token>, Vec<Token>) =
-            std::mem::take(&mut self.memory.tokens).into_iter().partition(|token| token.waiting && token.node == node && token.forks.last().copied() == fork);
+        let (arrived, rest): (Vec<Token>, Vec<Token>) = std::mem::take(&mut self.memory.tokens)
+            .into_iter()
+            .partition(|token| token.waiting && token.node == node && token.forks.last().copied() == fork);
         self.memory.tokens = rest;
         let mut forks = arrived.first().map(|token| token.forks.clone()).unwrap_or_default();
         forks.pop();
         let failed: Vec<&str> = arrived.iter().filter(|token| token.failed).map(|token| token.from.as_str()).collect();
-        let outputs: Vec<String> = arrived.iter().filter(|token| !token.output.is_empty()).map(|token| format!("[{}]\n{}", token.from, token.output)).collect();
+        let outputs: Vec<String> =
+            arrived.iter().filter(|token| !token.output.is_empty()).map(|token| format!("[{}]\n{}", token.from, token.output)).collect();
         let from = if failed.is_empty() { node.clone() } else { failed.join(", ") };
         let next = self.targets(&node).into_iter().next().unwrap_or_default();
-        let merged = Token { node: next, forks, output: outputs.join("\n\n"), from, failed: !failed.is_empty(), working: false, waiting: false };
+        let merged =
+            Token { node: next, forks, output: outputs.join("\n\n"), from, failed: !failed.is_empty(), working: false, waiting: false };
         self.memory.tokens.push(merged);
         true
     }

@@ -129,8 +129,8 @@ impl Graph {
     pub fn star<'a>(members: impl IntoIterator<Item = &'a MemberName>) -> Self {
         let hub = Self::default().node("start", NodeKind::Start).node("supervisor", NodeKind::Supervisor);
         let graph = hub.node("end", NodeKind::End).edge("start", "supervisor").edge("supervisor", "end");
-        members.into_iter().fold(graph, |graph, name| {
-            graph.member(name).edge("supervisor", name.as_str()).edge(name.as_str(), "supervisor")
-        })
+        members
+            .into_iter()
+            .fold(graph, |graph, name| graph.member(name).edge("supervisor", name.as_str()).edge(name.as_str(), "supervisor"))
     }
 }

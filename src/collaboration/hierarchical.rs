@@ -71,7 +71,11 @@ pub fn finish_without_errors(team: &Team) -> FinishVerdict {
         Some(seat) => {
             let error = seat.error.as_deref().unwrap_or("failed");
             let instruction = format!("Your last run failed ({}). Mend it, then report again.", one_line(error, 400));
-            FinishVerdict::Instead(Route::new(seat.name(), instruction, format!("finish refused: {} is in error, assigned again", seat.name())))
+            FinishVerdict::Instead(Route::new(
+                seat.name(),
+                instruction,
+                format!("finish refused: {} is in error, assigned again", seat.name()),
+            ))
         }
     }
 }

@@ -7,9 +7,9 @@
 //! (`team/market.json`). Origin: Solon AI `MarketBasedProtocol`.
 
 use super::hierarchical::{ask_when_idle, finish_without_errors, warn_of_overuse};
+use super::memory::memory;
 use super::registry::Choice;
 use super::status::{self, STATUS_RULE};
-use super::value::memory;
 use super::{
     ArgValue, CollaborationError, CollaborationProtocol, FinishVerdict, Graph, Judgement, Remember, Report, Route, Seat, Step, Team,
     dashboard, fall_back_to_last,
@@ -80,7 +80,9 @@ impl Market {
     /// With the book of earlier runs, if there is one.
     pub fn new(choice: Choice, kept: Option<&ArgValue>) -> Result<Self, CollaborationError> {
         let book = match kept {
-            Some(value) => Book::from_value(value).ok_or_else(|| CollaborationError::Config("market: the kept prices cannot be read; move the file away to begin anew".into()))?,
+            Some(value) => Book::from_value(value).ok_or_else(|| {
+                CollaborationError::Config("market: the kept prices cannot be read; move the file away to begin anew".into())
+            })?,
             None => Book::default(),
         };
         Ok(Self { choice, book, started: false })

@@ -5,10 +5,10 @@
 //! A tagged task goes before the others and to its agent; after a failure the tag is dropped, so that somebody else
 //! may try. One step costs the number of members. Origin: Solon AI `SwarmProtocol`.
 
-use super::value::memory;
+use super::memory::memory;
 use super::{
-    ArgValue, Call, CollaborationProtocol, DEFAULT_MAX_TURNS, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind,
-    ProtocolTool, ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, status,
+    ArgValue, Call, CollaborationProtocol, DEFAULT_MAX_TURNS, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool,
+    ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, status,
 };
 use crate::domain::text::one_line;
 use std::collections::BTreeMap;
@@ -175,7 +175,10 @@ impl CollaborationProtocol for Swarm {
     }
 
     fn agent_instruction(&self, _team: &Team, _who: &Seat) -> String {
-        format!("You work in a swarm: do your task, and put what else has to be done into the pool with emerge_tasks.\n{}", status::STATUS_RULE)
+        format!(
+            "You work in a swarm: do your task, and put what else has to be done into the pool with emerge_tasks.\n{}",
+            status::STATUS_RULE
+        )
     }
 
     fn on_agent_tool(&mut self, team: &Team, _who: &Seat, call: &Call) -> Result<Said, String> {

@@ -3,8 +3,8 @@
 //! Only the engine changes it; a protocol gets `&Team`.
 
 use super::{CollaborationError, LoopRecord, ProtocolConfig, Route, TraceRecord};
-use crate::domain::names::nearest;
 use crate::domain::MemberName;
+use crate::domain::names::nearest;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
@@ -158,14 +158,25 @@ pub struct Team {
     pub last: Option<usize>,
     /// What the supervisor must be told with the next question.
     pub notice: Option<String>,
-    /// The last steps, oldest first, at most [`JOURNAL_MAX`].
+    /// The last steps, oldest first, at most 64.
     pub journal: VecDeque<TraceRecord>,
-    /// The last outputs, oldest first, at most [`HISTORY_MAX`].
+    /// The last outputs, oldest first, at most 8.
     pub history: VecDeque<LoopRecord>,
     #[serde(skip)]
+    derived: Derived,
+}
+
+/// What follows from the seats; not part of a snapshot nor of equality.
+#[derive(Clone, Debug, Default)]
+struct Derived {
     index: HashMap<String, usize>,
-    #[serde(skip)]
     busy: usize,
+}
+
+impl PartialEq for Derived {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
 }
 
 impl Team {
@@ -184,10 +195,10 @@ impl Team {
             return Err(CollaborationError::LeadAsMember);
         }
         let key = card.name.as_str().to_ascii_lowercase();
-        if self.index.contains_key(&key) {
+        if self.derived.index.contains_key(&key) {
             return Err(CollaborationError::DuplicateMember(card.name));
         }
-        self.index.insert(key, self.seats.len());
+        self.derived.index.insert(key, self.seats.len());
         self.seats.push(Seat::new(card));
         Ok(self.seats.len() - 1)
     }
@@ -195,8 +206,8 @@ impl Team {
     /// Builds what a snapshot does not carry.
     pub fn reindex(&mut self) {
         let key = |(at, seat): (usize, &Seat)| (seat.name().as_str().to_ascii_lowercase(), at);
-        self.index = self.seats.iter().enumerate().map(key).collect();
-        self.busy = self.seats.iter().filter(|seat| seat.is_busy()).count();
+        self.derived.index = self.seats.iter().enumerate().map(key).collect();
+        self.derived.busy = self.seats.iter().filter(|seat| seat.is_busy()).count();
     }
 
     /// Changes whether a member is at work.
@@ -205,8 +216,8 @@ impl Team {
         let before = seat.is_busy();
         seat.state = state;
         match (before, seat.is_busy()) {
-            (false, true) => self.busy += 1,
-            (true, false) => self.busy -= 1,
+            (false, true) => self.derived.busy += 1,
+            (true, false) => self.derived.busy -= 1,
             (true, true) | (false, false) => {}
         }
     }
@@ -225,7 +236,7 @@ impl Team {
 
     /// How many members are at work.
     pub fn busy(&self) -> usize {
-        self.busy
+        self.derived.busy
     }
 
     /// The place of a name.
@@ -235,7 +246,7 @@ impl Team {
 
     /// The place of the member with exactly this name, ignoring case; those that left included.
     pub fn lookup(&self, word: &str) -> Option<usize> {
-        self.index.get(&word.to_ascii_lowercase()).copied()
+        self.derived.index.get(&word.to_ascii_lowercase()).copied()
     }
 
     /// The member with this name, still in the team.

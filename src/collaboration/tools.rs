@@ -160,10 +160,16 @@ fn fit(value: ArgValue, kind: ParamKind) -> Result<ArgValue, &'static str> {
         (ParamKind::Object, value @ ArgValue::Map(_)) => Ok(value),
         (ParamKind::Object, ArgValue::Text(text)) => object_in(&text).ok_or("an object"),
         (ParamKind::Object, _) => Err("an object"),
-        (ParamKind::TextList, ArgValue::List(list)) => Ok(ArgValue::List(list.iter().map(|item| item.to_string().as_str().into()).collect())),
-        (ParamKind::TextList, value @ (ArgValue::Text(_) | ArgValue::Number(_))) => Ok(ArgValue::List(vec![value.to_string().as_str().into()])),
+        (ParamKind::TextList, ArgValue::List(list)) => {
+            Ok(ArgValue::List(list.iter().map(|item| item.to_string().as_str().into()).collect()))
+        }
+        (ParamKind::TextList, value @ (ArgValue::Text(_) | ArgValue::Number(_))) => {
+            Ok(ArgValue::List(vec![value.to_string().as_str().into()]))
+        }
         (ParamKind::TextList, _) => Err("a list of texts"),
-        (ParamKind::Records(fields), ArgValue::List(list)) => list.into_iter().map(|item| record(item, fields)).collect::<Result<_, _>>().map(ArgValue::List),
+        (ParamKind::Records(fields), ArgValue::List(list)) => {
+            list.into_iter().map(|item| record(item, fields)).collect::<Result<_, _>>().map(ArgValue::List)
+        }
         (ParamKind::Records(fields), value) => record(value, fields).map(|value| ArgValue::List(vec![value])),
     }
 }

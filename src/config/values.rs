@@ -82,7 +82,7 @@ pub struct ScreenConfig {
     pub notify: bool,
     /// A file that overrides keys, laid out as `assets/keymap.toml`.
     pub keymap: Option<PathBuf>,
-    /// Keys by context and action; stands above `keymap`.
+    /// Keys by context and action, instead of `keymap`.
     pub keys: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 pub mod clock;
 pub mod live;
+pub mod remote;
 
 pub use live::LiveBoard;
 

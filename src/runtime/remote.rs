@@ -9,6 +9,7 @@
 mod board;
 mod feed;
 mod members;
+mod past;
 mod requests;
 
 use crate::domain::{EventRecord, Party, Refusal, Reply, TeamCommand, TeamSettings, Timestamp};

@@ -93,13 +93,16 @@ fn degrees(graph: &Graph, node: &Node) -> Result<(), String> {
             }
             Ok(())
         }
-        NodeKind::Start | NodeKind::Member | NodeKind::Fork | NodeKind::Join | NodeKind::End | NodeKind::Supervisor | NodeKind::Bidding => Ok(()),
+        NodeKind::Start | NodeKind::Member | NodeKind::Fork | NodeKind::Join | NodeKind::End | NodeKind::Supervisor | NodeKind::Bidding => {
+            Ok(())
+        }
     }
 }
 
 fn reachable(graph: &Graph) -> Result<(), String> {
     let of = |kind: NodeKind| graph.nodes.iter().filter(move |node| node.kind == kind).map(|node| node.id.as_str());
-    let forward = flood(of(NodeKind::Start).collect(), |id| graph.edges.iter().filter(move |edge| edge.from == id).map(|edge| edge.to.as_str()));
+    let forward =
+        flood(of(NodeKind::Start).collect(), |id| graph.edges.iter().filter(move |edge| edge.from == id).map(|edge| edge.to.as_str()));
     if let Some(node) = graph.nodes.iter().find(|node| !forward.contains(node.id.as_str())) {
         return Err(format!("node {:?} cannot be reached from the start", node.id));
     }
@@ -122,8 +125,10 @@ fn flood<'a, I: Iterator<Item = &'a str>>(mut queue: Vec<&'a str>, next: impl Fn
 fn idle_circle(graph: &Graph, nodes: &BTreeMap<&str, &Node>) -> Result<(), String> {
     let idle = |id: &str| nodes.get(id).is_some_and(|node| node.kind != NodeKind::Member);
     for node in graph.nodes.iter().filter(|node| idle(&node.id)) {
-        let first: Vec<&str> = graph.edges.iter().filter(|edge| edge.from == node.id && idle(&edge.to)).map(|edge| edge.to.as_str()).collect();
-        let reached = flood(first, |id| graph.edges.iter().filter(move |edge| edge.from == id && idle(&edge.to)).map(|edge| edge.to.as_str()));
+        let first: Vec<&str> =
+            graph.edges.iter().filter(|edge| edge.from == node.id && idle(&edge.to)).map(|edge| edge.to.as_str()).collect();
+        let reached =
+            flood(first, |id| graph.edges.iter().filter(move |edge| edge.from == id && idle(&edge.to)).map(|edge| edge.to.as_str()));
         if reached.contains(node.id.as_str()) {
             return Err(format!("node {:?} is in a circle without any member", node.id));
         }

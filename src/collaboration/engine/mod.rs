@@ -2,6 +2,7 @@
 //!
 //! `handle(input, now)` gives directives; no clock, no channel, no randomness. The same inputs give the same directives.
 
+mod calls;
 mod io;
 mod nested;
 mod snapshot;
@@ -68,7 +69,11 @@ pub struct Engine {
 
 impl Engine {
     /// An engine that waits for a prompt. Errors: a team the protocol cannot work with, a name used twice.
-    pub fn new(protocol: Box<dyn CollaborationProtocol>, members: Vec<MemberCard>, config: EngineConfig) -> Result<Self, CollaborationError> {
+    pub fn new(
+        protocol: Box<dyn CollaborationProtocol>,
+        members: Vec<MemberCard>,
+        config: EngineConfig,
+    ) -> Result<Self, CollaborationError> {
         nested::check_names(&members)?;
         let team = Team::new(members)?;
         protocol.check(&team)?;

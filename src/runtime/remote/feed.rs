@@ -5,18 +5,17 @@
 //! whose change the log does not tell within [`SETTLE`] (nobody runs the team) is told from the file.
 
 use super::Files;
+use super::past::Past;
 use crate::domain::event::{EVENT_VERSION, NoticeLevel, TaskChange};
-use crate::domain::{Activity, EventRecord, Member, MemberName, Party, Refusal, Request, RequestId, Task, TaskId, TeamEvent, Timestamp, TokenUsage};
+use crate::domain::{Activity, EventRecord, Member, MemberName, MessageId, Party, Refusal, Request, RequestId, Task, TaskId, TeamEvent, Timestamp};
 use crate::runtime::clock;
 use crate::store::{Change, Guard, Key, TeamStore, Topic};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 
-/// Events of the past that are told one by one.
-const PAST_MAX: usize = 5_000;
 /// How much of the log is read in one go, in bytes.
 const CHUNK: usize = 1 << 20;
 /// How long a changed file waits for the log to tell its change.
@@ -25,7 +24,7 @@ const SETTLE: Duration = Duration::from_millis(400);
 /// What each member did last, as the log tells.
 pub(super) fn activities(store: &TeamStore) -> Result<HashMap<MemberName, Activity>, Refusal> {
     let mut last = HashMap::new();
-    for record in store.recent_events(CHUNK)?.events {
+    for record in store.recent_events(CHUNK)?.records {
         if let TeamEvent::ActivityChanged { name, activity } = record.event {
             last.insert(name, activity);
         }
@@ -37,14 +36,16 @@ pub(super) fn activities(store: &TeamStore) -> Result<HashMap<MemberName, Activi
 pub(super) fn start(files: Files) -> UnboundedReceiver<Arc<EventRecord>> {
     let (events, receiver) = mpsc::unbounded_channel();
     let (changed, changes) = mpsc::unbounded_channel();
-    let mut feed = Feed { store: files.store, events, offset: 0, seq: 0, known: Known::default() };
+    let feed = Feed { store: files.store, events, offset: 0, seq: 0, mail: HashMap::new(), known: Known::default() };
     // Watching begins before reading, so that nothing falls in between.
     let watch = feed.store.watch(move |change| drop(changed.send(change)));
-    feed.guarded(Feed::past);
-    match watch {
-        Ok(guard) => owned(feed.follow(guard, changes)),
-        Err(error) => feed.warn(&error.to_string()),
-    }
+    owned(async move {
+        let Some(mut feed) = blocking(feed, |feed| feed.guarded(Feed::past)).await else { return };
+        match watch {
+            Ok(guard) => feed.follow(guard, changes).await,
+            Err(error) => feed.warn(&error.to_string()),
+        }
+    });
     receiver
 }
 
@@ -60,6 +61,7 @@ struct Known {
     tasks: BTreeMap<TaskId, Arc<Task>>,
     members: BTreeMap<MemberName, Arc<Member>>,
     requests: BTreeMap<RequestId, Arc<Request>>,
+    mail: HashSet<MessageId>,
 }
 
 struct Feed {
@@ -67,6 +69,7 @@ struct Feed {
     events: UnboundedSender<Arc<EventRecord>>,
     offset: u64,
     seq: u64,
+    mail: HashMap<Topic, u64>,
     known: Known,
 }
 
@@ -83,8 +86,11 @@ impl Feed {
 
     /// Tells something that is in no log.
     fn tell(&mut self, event: TeamEvent) {
-        let record = EventRecord { v: EVENT_VERSION, seq: self.seq, at: clock::now(), event };
-        self.send(record);
+        self.tell_at(clock::now(), event);
+    }
+
+    fn tell_at(&mut self, at: Timestamp, event: TeamEvent) {
+        self.send(EventRecord { v: EVENT_VERSION, seq: self.seq, at, event });
     }
 
     fn send(&mut self, record: EventRecord) {
@@ -101,16 +107,43 @@ impl Feed {
                 break;
             }
             self.offset = read.next;
-            read.events.into_iter().for_each(|record| past.add(record));
+            read.records.into_iter().for_each(|record| past.add(record));
         }
         past.into_events().into_iter().for_each(|record| self.send(record));
-        self.mail()?;
-        self.everything()
+        self.everything()?;
+        self.all_mail()
     }
 
     /// Mail that is in no log: written while nobody ran the team, or by other programs.
-    fn mail(&mut self) -> Result<(), Refusal> {
-        Ok(())
+    fn all_mail(&mut self) -> Result<(), Refusal> {
+        let names: Vec<MemberName> = self.known.members.keys().cloned().chain([MemberName::lead()]).collect();
+        names.into_iter().map(Topic::Inbox).chain([Topic::HumanInbox]).try_for_each(|inbox| self.mail(inbox))
+    }
+
+    fn mail(&mut self, inbox: Topic) -> Result<(), Refusal> {
+        loop {
+            let offset = self.mail.get(&inbox).copied().unwrap_or(0);
+            let read = match &inbox {
+                Topic::Inbox(name) => self.store.mail_after(name, offset, CHUNK)?,
+                Topic::HumanInbox => self.store.human_mail_after(offset, CHUNK)?,
+                Topic::Transcript(_) | Topic::Events => return Ok(()),
+            };
+            if read.next == offset {
+                return Ok(());
+            }
+            self.mail.insert(inbox.clone(), read.next);
+            for mut message in read.messages {
+                if message.to.is_empty()
+                    && let Topic::Inbox(name) = &inbox
+                {
+                    message.to = name.to_string();
+                }
+                let new = message.id.as_ref().is_none_or(|id| !self.known.mail.contains(id));
+                if new {
+                    self.tell_at(message.at, TeamEvent::MessageSent { message: Arc::new(message) });
+                }
+            }
+        }
     }
 
     /// All files, as far as they differ from what was told.
@@ -173,7 +206,7 @@ impl Feed {
                 return Ok(());
             }
             self.offset = read.next;
-            read.events.into_iter().for_each(|record| self.send(record));
+            read.records.into_iter().for_each(|record| self.send(record));
         }
     }
 
@@ -187,15 +220,19 @@ impl Feed {
                 () = until(due) => {
                     due = None;
                     let settled = std::mem::take(&mut waiting);
-                    self = blocking(self, move |feed| feed.settle(settled)).await;
+                    let Some(feed) = blocking(self, move |feed| feed.settle(settled)).await else { return };
+                    self = feed;
                     continue;
                 }
             };
             match change {
                 None => break,
-                Some(Change::Topic(Topic::Events)) => self = blocking(self, |feed| feed.guarded(Self::log)).await,
-                Some(Change::Topic(_)) => {}
-                Some(change @ (Change::Key(_) | Change::Rescan)) => {
+                Some(Change::Topic(Topic::Events)) => {
+                    let Some(feed) = blocking(self, |feed| feed.guarded(Self::log)).await else { return };
+                    self = feed;
+                }
+                Some(Change::Topic(Topic::Transcript(_))) => {}
+                Some(change @ (Change::Key(_) | Change::Rescan | Change::Topic(Topic::Inbox(_) | Topic::HumanInbox))) => {
                     waiting.insert(change);
                     due = due.or_else(|| Some(Instant::now() + SETTLE));
                 }
@@ -208,12 +245,13 @@ impl Feed {
     fn settle(&mut self, changes: BTreeSet<Change>) {
         self.guarded(Self::log);
         if changes.contains(&Change::Rescan) {
-            return self.guarded(Self::everything);
+            return self.guarded(|feed| feed.everything().and_then(|()| feed.all_mail()));
         }
         for change in changes {
             match change {
                 Change::Key(key) => self.guarded(|feed| feed.entity(&key)),
-                Change::Topic(_) | Change::Rescan => {}
+                Change::Topic(inbox) => self.guarded(|feed| feed.mail(inbox)),
+                Change::Rescan => {}
             }
         }
     }
@@ -226,13 +264,13 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-/// Reads files off the executor. The feed comes back even from a panic's place: there is none that could be reached.
-async fn blocking(feed: Feed, read: impl FnOnce(&mut Feed) + Send + 'static) -> Feed {
-    tokio::task::block_in_place(|| {
-        let mut feed = feed;
+/// Reads files off the executor; `None` when that ended in a panic, or the executor ends.
+async fn blocking(mut feed: Feed, read: impl FnOnce(&mut Feed) + Send + 'static) -> Option<Feed> {
+    let work = move || {
         read(&mut feed);
         feed
-    })
+    };
+    tokio::task::spawn_blocking(work).await.ok()
 }
 
 impl Known {
@@ -243,9 +281,9 @@ impl Known {
             TeamEvent::MemberChanged { member, .. } => drop(self.members.insert(member.name.clone(), member.clone())),
             TeamEvent::MemberRemoved { name } => drop(self.members.remove(name)),
             TeamEvent::RequestChanged { request } => drop(self.requests.insert(request.id.clone(), request.clone())),
+            TeamEvent::MessageSent { message } => self.mail.extend(message.id.clone()),
             TeamEvent::Opened { .. }
             | TeamEvent::ActivityChanged { .. }
-            | TeamEvent::MessageSent { .. }
             | TeamEvent::TurnStarted { .. }
             | TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
@@ -259,69 +297,5 @@ impl Known {
             | TeamEvent::ProtocolChanged { .. }
             | TeamEvent::Finished { .. } => {}
         }
-    }
-}
-
-/// The log so far: the latest events, and of those before them the spending and what opened the team.
-#[derive(Default)]
-struct Past {
-    latest: VecDeque<EventRecord>,
-    opened: Option<EventRecord>,
-    spent: BTreeMap<(MemberName, String, Priced), Spent>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Priced {
-    Known,
-    Unknown,
-}
-
-struct Spent {
-    usage: TokenUsage,
-    cost: f64,
-    at: Timestamp,
-    seq: u64,
-    context: u64,
-    window: u64,
-}
-
-impl Past {
-    fn add(&mut self, record: EventRecord) {
-        // How an earlier run ended says nothing about this one.
-        if matches!(record.event, TeamEvent::Finished { .. }) {
-            return;
-        }
-        self.latest.push_back(record);
-        if self.latest.len() > PAST_MAX
-            && let Some(old) = self.latest.pop_front()
-        {
-            self.forget(old);
-        }
-    }
-
-    fn forget(&mut self, record: EventRecord) {
-        let (at, seq) = (record.at, record.seq);
-        match record.event {
-            TeamEvent::UsageAdded { name, model, usage, cost, task: _, context, window } => {
-                let priced = if cost.is_some() { Priced::Known } else { Priced::Unknown };
-                let empty = || Spent { usage: TokenUsage::default(), cost: 0.0, at, seq, context, window };
-                let spent = self.spent.entry((name, model, priced)).or_insert_with(empty);
-                spent.usage += usage;
-                spent.cost += cost.unwrap_or(0.0);
-                (spent.at, spent.seq, spent.context, spent.window) = (at, seq, context, window);
-            }
-            TeamEvent::Opened { .. } => self.opened = Some(record),
-            _ => {}
-        }
-    }
-
-    fn into_events(self) -> Vec<EventRecord> {
-        let spent = self.spent.into_iter().map(|((name, model, priced), spent)| {
-            let cost = (priced == Priced::Known).then_some(spent.cost);
-            let Spent { usage, at, seq, context, window, .. } = spent;
-            let event = TeamEvent::UsageAdded { name, model, usage, cost, task: None, context, window };
-            EventRecord { v: EVENT_VERSION, seq, at, event }
-        });
-        self.opened.into_iter().chain(spent).chain(self.latest).collect()
     }
 }
