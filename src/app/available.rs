@@ -2,8 +2,9 @@
 
 use super::action::Action;
 use super::overlay::{DetailKind, Purpose};
+use super::projection::MemberView;
 use super::state::{Pane, State};
-use crate::domain::{MemberStatus, Request, RequestKind, Task, TaskStatus};
+use crate::domain::{Activity, MemberStatus, Request, RequestKind, Task, TaskStatus};
 use std::sync::Arc;
 
 /// The request that is drawn as the selected one.
@@ -66,5 +67,9 @@ fn can_open(state: &State) -> bool {
 
 fn needs_somebody(state: &State) -> bool {
     let team = &state.team;
-    team.requests.pending_len() > 0 || team.counts.failed > 0 || !super::overlay::needs::list(team).is_empty()
+    let waits = |view: &MemberView| {
+        view.member.status == MemberStatus::Interrupted
+            || (view.member.status.is_live() && matches!(view.activity, Activity::HoldsTask { .. }))
+    };
+    team.requests.pending_len() > 0 || team.counts.failed > 0 || team.stuck_tasks().next().is_some() || team.members().any(waits)
 }

@@ -87,7 +87,6 @@ pub trait ChatModel: Send + Sync {
         false
     }
 }
-pub mod scripted;
 
 // OpenAI-compatible providers.
 pub mod accumulate;
@@ -110,3 +109,4 @@ pub mod settings;
 mod sse;
 mod think;
 pub mod wire;
+pub mod scripted;

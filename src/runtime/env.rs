@@ -42,6 +42,8 @@ pub struct RuntimeEnv {
     pub prompts: Prompts,
     /// `AGENTS.md`, for everybody.
     pub instructions: Option<String>,
+    /// What the person should know about how this was put together; shown as notices.
+    pub notices: Vec<String>,
     /// Settings of the collaboration protocol.
     pub protocol_config: ProtocolConfig,
     /// Streaming text.

@@ -155,6 +155,9 @@ impl Supervisor {
 
     async fn begin(mut self) {
         self.record(self.opened.clone());
+        for text in self.env.notices.clone() {
+            self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
+        }
         let effects = std::mem::take(&mut self.opening);
         if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
             self.notice_store(&error);

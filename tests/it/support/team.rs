@@ -55,6 +55,7 @@ impl TestTeam {
             },
             instructions: None,
             protocol_config: Default::default(),
+            notices: Vec::new(),
             live: Arc::new(LiveBoard::default()),
         };
         let Opened { handle, task } = open(env, &tokio::runtime::Handle::current()).unwrap().expect("the lock is free");
