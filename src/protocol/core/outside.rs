@@ -5,8 +5,8 @@ use super::TeamCore;
 use super::board::changed;
 use crate::domain::event::{NoticeLevel, TaskChange};
 use crate::domain::{
-    Envelope, Member, MemberName, MemberStatus, Party, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId, TaskStatus,
-    TeamConfig, TeamEvent, Timestamp,
+    Envelope, Member, MemberName, MemberStatus, MessageKind, Party, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId,
+    TaskStatus, TeamConfig, TeamEvent, Timestamp,
 };
 use std::sync::Arc;
 
@@ -96,7 +96,9 @@ impl TeamCore {
         } else if seen.force {
             effects.extend(self.kill(&member.name, "stopped by human", now));
         } else {
-            effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
+            if !self.is_resting(&member.name) {
+                effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
+            }
             effects.extend(self.begin_stopping(seen, now));
         }
         effects

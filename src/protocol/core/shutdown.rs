@@ -33,7 +33,8 @@ impl TeamCore {
         let letter = self.envelope(ids, MessageKind::ShutdownRequest, by, member.name.as_str(), content, now).about(request.id.clone());
         let mut effects =
             vec![Effect::CreateRequest(request.clone()), Effect::Emit(TeamEvent::RequestChanged { request: request.clone() })];
-        effects.extend(self.post(&member.name, letter));
+        // A resting target is answered for at once; waking it for the letter would set it to work instead.
+        effects.extend(if self.is_resting(&member.name) { self.deliver(letter) } else { self.post(&member.name, letter) });
         effects.extend(self.begin_stopping(&request, now));
         effects.push(Effect::Reply(Reply::Request(request)));
         Ok(effects)
@@ -84,6 +85,8 @@ impl TeamCore {
         let words = format!("{} has shut down (it was idle)", request.target);
         effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
         effects.push(Effect::Mark(Mark::Ending { name: request.target.clone(), reason: Some("shut down on request".into()) }));
+        // It did nothing and will do nothing more: the roster says so before its task has wound up.
+        effects.extend(self.set_status(&request.target, MemberStatus::Shutdown, Some("shut down on request".into())));
         effects.push(Effect::Tell { name: request.target.clone(), input: AgentInput::End { reason: "shut down on request".into() } });
         Ok(effects)
     }
