@@ -59,7 +59,7 @@ pub async fn open(session: Session, opened: Opened, out: &mut Out) -> Result<Exi
         None => {
             let Session { loaded, env, .. } = &session;
             let choice =
-                Choice { config: &loaded.config, provenance: &loaded.provenance, env, speed: opened.speed, fallback: Fallback::Scripted };
+                Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
             Some(choose_model(choice).await?)
         }
     };

@@ -46,7 +46,7 @@ pub async fn run(session: &Session, args: &RunArgs, out: &mut Out) -> Result<Exi
         return Err(crate::domain::Refusal::Invalid(format!("another process runs the team of this workspace: {hint}")).into());
     }
     let config = &session.loaded.config;
-    let choice = Choice { config, provenance: &session.loaded.provenance, env: &session.env, speed: None, fallback: Fallback::Refuse };
+    let choice = Choice { config, env: &session.env, speed: None, fallback: Fallback::Refuse };
     let chosen = choose_model(choice).await?;
     chosen.notice.iter().for_each(|notice| out.say(notice));
     let interrupts = interrupts()?;
