@@ -1,7 +1,7 @@
 //! What each action does.
 
 use super::action::Action;
-use super::available::{current_task, is_available};
+use super::available::{current_task, is_available, is_filtered};
 use super::msg::Cmd;
 use super::overlay::{Confirm, ConfirmAction, Detail, DetailKind, Form, FormKind, Help, NeedsList, Palette, Prompt, Purpose, needs, quit};
 use super::reading::{Way, find};
@@ -107,13 +107,7 @@ fn close(state: &mut State) {
 }
 
 fn back(state: &mut State) {
-    let filtered = match state.focus {
-        Pane::Team => state.roster.filter.is_some(),
-        Pane::Approvals => state.approvals.filter.is_some(),
-        Pane::Board => state.board.filter().is_some(),
-        Pane::Inbox => state.inbox.filter.is_some(),
-        Pane::Activity => !state.activity.scroll.is_following(),
-    };
+    let filtered = is_filtered(state);
     if state.quitting.is_some_and(|q| q.forced.is_none()) {
         state.quitting = None;
     } else if filtered {

@@ -40,6 +40,7 @@ pub fn is_available(state: &State, action: Action) -> bool {
         Action::Broadcast => state.team.counts.live > 0,
         Action::Open => can_open(state),
         Action::NeedsYou => needs_somebody(state),
+        Action::Back => state.zoom || is_filtered(state),
         Action::CompleteTask => current_task(state).is_some_and(|task| task.status != TaskStatus::Completed),
         Action::ReleaseTask => current_task(state).is_some_and(|task| task.owner.is_some() && task.status != TaskStatus::Completed),
         Action::DeleteTask | Action::EditTask | Action::EditBlockers => current_task(state).is_some(),
@@ -53,6 +54,17 @@ pub fn is_available(state: &State, action: Action) -> bool {
         Action::NextField | Action::PreviousField => state.form.is_some(),
         Action::Newline => state.palette.is_none(),
         _ => true,
+    }
+}
+
+/// Whether the focused pane shows a part only, or not its end.
+pub fn is_filtered(state: &State) -> bool {
+    match state.focus {
+        Pane::Team => state.roster.filter.is_some(),
+        Pane::Approvals => state.approvals.filter.is_some(),
+        Pane::Board => state.board.filter().is_some(),
+        Pane::Inbox => state.inbox.filter.is_some(),
+        Pane::Activity => !state.activity.scroll.is_following(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `signoff` and `signoff demo`: the full screen, or the linear mode.
 
-use super::compose::{Choice, Chosen, Fallback, SCRIPTED, choose_model};
+use super::compose::{Choice, Fallback, choose_model};
 use super::demo;
 use super::doctor;
 use super::error::{CliError, Exit};
@@ -8,7 +8,7 @@ use super::out::Out;
 use super::session::Session;
 use super::team::{self, Opening};
 use crate::app::msg::{Cmd, Msg};
-use crate::app::{ColorMode, Keymap, State, StateOptions, update};
+use crate::app::{ColorMode, Keymap, State, StateOptions};
 use crate::config::{AsciiMode, Env, env_var};
 use crate::domain::{MemberName, Party, TeamCommand, Timestamp, TranscriptEntry};
 use crate::llm::scripted::demo::GOAL;
@@ -16,11 +16,11 @@ use crate::runtime::{Team, clock};
 use crate::store::TeamStore;
 use crate::tui::plain::{PlainEnd, plain};
 use crate::tui::style::Style;
-use crate::tui::{Ended, Options, Screen, TranscriptSource, TuiError, view};
+use crate::tui::{Ended, Options, Screen, TeamScreen, TranscriptSource, TuiError};
 use ratatui::Frame;
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the app is opened.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,37 +53,40 @@ pub fn check_terminal(plain: bool) -> Result<(), CliError> {
 pub async fn open(session: Session, opened: Opened, out: &mut Out) -> Result<Exit, CliError> {
     check_terminal(session.loaded.config.screen.plain)?;
     session.mention_untrusted(out);
-    let remote = team::running_elsewhere(&session)?;
-    let chosen = match &remote {
-        Some(_) => None,
+    let face = Face::new(&session)?;
+    let store = session.store()?;
+    let slot: Slot = Arc::default();
+    let is_plain = session.loaded.config.screen.plain;
+    let env = session.env.clone();
+    let opener = attach(session, opened, slot.clone());
+    let exit = if is_plain { linear(opener.await?).await } else { full(face, store, &env, opener).await };
+    let team = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(team) = team {
+        team.close().await;
+    }
+    exit
+}
+
+/// The team that was opened, for the end.
+type Slot = Arc<Mutex<Option<Arc<dyn Team>>>>;
+
+/// Chooses the model and opens the team, after the first frame: looking for servers on this machine takes a moment.
+async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn Team>, CliError> {
+    let team: Arc<dyn Team> = match team::running_elsewhere(&session)? {
+        Some(remote) => Arc::new(remote),
         None => {
             let Session { loaded, env, .. } = &session;
             let choice =
                 Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
-            Some(choose_model(choice).await?)
+            let chosen = choose_model(choice).await?;
+            team::open(Opening::new(&session, loaded.config.team.clone(), chosen)?).await?
         }
     };
-    let face = Face::new(&session, chosen.as_ref())?;
-    let store = session.store()?;
-    let notice = chosen.as_ref().and_then(|chosen| chosen.notice.clone());
-    let settings = session.loaded.config.team.clone();
-    let opening = chosen.map(|chosen| Opening::new(&session, settings, chosen)).transpose()?;
-    let opener = async move {
-        let team: Arc<dyn Team> = match (opening, remote) {
-            (Some(opening), _) => team::open(opening).await?,
-            (None, Some(remote)) => Arc::new(remote),
-            (None, None) => return Err(CliError::Failed("there is no team to open".into())),
-        };
-        if let Some(goal) = opened.goal {
-            team.command(Party::Human, TeamCommand::Send { to: "lead".into(), content: goal }).await?;
-        }
-        Ok(team)
-    };
-    if session.loaded.config.screen.plain {
-        notice.iter().for_each(|notice| out.say(notice));
-        return linear(opener.await?).await;
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(team.clone());
+    if let Some(goal) = opened.goal {
+        team.command(Party::Human, TeamCommand::Send { to: "lead".into(), content: goal }).await?;
     }
-    full(face, store, &session.env, opener).await
+    Ok(team)
 }
 
 async fn linear(team: Arc<dyn Team>) -> Result<Exit, CliError> {
@@ -104,7 +107,7 @@ where
 {
     crate::tui::terminal::install_panic_hook();
     let mut options = Options::detect(|name| env_var(env, name).map(str::to_owned));
-    options.mouse = face.state.options.mouse.into();
+    options.mouse = face.screen.state.options.mouse.into();
     options.transcripts = Some(Arc::new(Transcripts(store)));
     Ok(match crate::tui::run(&mut face, opener, options).await? {
         Ended::Quit => Exit::Done,
@@ -122,15 +125,14 @@ impl TranscriptSource for Transcripts {
     }
 }
 
-/// The screen's state with its looks.
+/// The screen, and whether it may call for attention outside of its window.
 struct Face {
-    state: State,
-    style: Style,
+    screen: TeamScreen,
     notify: bool,
 }
 
 impl Face {
-    fn new(session: &Session, chosen: Option<&Chosen>) -> Result<Self, CliError> {
+    fn new(session: &Session) -> Result<Self, CliError> {
         let screen = &session.loaded.config.screen;
         let color = if screen.color { ColorMode::Themed } else { ColorMode::Mono };
         let ascii = match screen.ascii {
@@ -139,25 +141,26 @@ impl Face {
             AsciiMode::Auto => !doctor::is_utf8(&session.env),
         };
         let options = StateOptions {
-            provider: chosen.map_or_else(|| "another process".into(), |chosen| chosen.provider.clone()),
-            model: chosen.map(|chosen| chosen.model_name.clone()).unwrap_or_default(),
-            scripted: chosen.is_some_and(|chosen| chosen.provider == SCRIPTED),
+            // The team tells these itself as soon as it is open.
+            provider: String::new(),
+            model: String::new(),
+            scripted: false,
             workspace: short(&session.workspace, &session.env),
             sandbox: doctor::SANDBOX.into(),
             ascii,
             color,
             keymap: keymap(session)?,
-            is_runner: chosen.is_some(),
+            is_runner: true,
             utc_offset: super::words::utc_offset(clock::now()),
             mouse: screen.mouse,
         };
-        Ok(Self { state: State::new(options), style: style(&screen.theme, color, ascii)?, notify: screen.notify })
+        Ok(Self { screen: TeamScreen { state: State::new(options), style: style(&screen.theme, color, ascii)? }, notify: screen.notify })
     }
 }
 
 impl Screen for Face {
     fn update(&mut self, msg: Msg, now: Timestamp) -> Vec<Cmd> {
-        let mut commands = update(&mut self.state, msg, now);
+        let mut commands = self.screen.update(msg, now);
         if !self.notify {
             commands.retain(|command| !matches!(command, Cmd::Notify { .. }));
         }
@@ -165,12 +168,11 @@ impl Screen for Face {
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, now: Timestamp) {
-        view::draw(frame, &mut self.state, &self.style, now);
+        self.screen.draw(frame, now);
     }
 
-    fn attached(&mut self, is_runner: bool, _now: Timestamp) -> Vec<Cmd> {
-        self.state.options.is_runner = is_runner;
-        Vec::new()
+    fn attached(&mut self, is_runner: bool, now: Timestamp) -> Vec<Cmd> {
+        self.screen.attached(is_runner, now)
     }
 }
 

@@ -51,7 +51,9 @@ pub async fn run(session: &Session, args: &RunArgs, out: &mut Out) -> Result<Exi
     chosen.notice.iter().for_each(|notice| out.say(notice));
     let interrupts = interrupts()?;
     let opened = team::open(Opening::new(session, unattended(&config.team, args.plans), chosen)?).await?;
-    headless(opened, Order { goal, form: Form::of(args.json), timeout: args.timeout }, interrupts, out).await
+    let exit = headless(opened.clone(), Order { goal, form: Form::of(args.json), timeout: args.timeout }, interrupts, out).await;
+    opened.close().await;
+    exit
 }
 
 /// The settings of a team that nobody watches: what would ask is refused, unless another shell decides.

@@ -4,11 +4,13 @@ use super::compose::Chosen;
 use super::error::CliError;
 use super::session::Session;
 use crate::config::instructions::{self, Instructions};
+use crate::collaboration::ProtocolConfig;
 use crate::domain::TeamSettings;
-use crate::runtime::Team;
+use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::runtime::remote::{RemoteTeam, Runner};
-use crate::store::TeamStore;
-use std::path::PathBuf;
+use crate::store::{TeamStore, import};
+use crate::tool::{Registry, ShellSettings};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a team that runs here is made of.
@@ -47,12 +49,61 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 }
 
 /// Takes the team's lock and runs its members in this process; when another process was quicker, the team through its files.
+/// What an origin program left in the workspace is taken over first, if there is no team of ours yet.
 ///
 /// # Errors
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
-    let Opening { workspace, store, settings, chosen, instructions } = opening;
-    let _ = (&workspace, &settings, &instructions, chosen.model.name());
-    drop(store);
-    Err(CliError::Failed("this build cannot run a team".into()))
+    let Opening { workspace, store, mut settings, chosen, instructions } = opening;
+    let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
+    notices.extend(take_over(&workspace, &store)?);
+    if chosen.model.is_scripted() {
+        let free = crate::domain::usage::Price { input: 0.0, output: 0.0, cached: None };
+        settings.prices.insert(chosen.model_name.clone(), free);
+    }
+    let remote = RemoteTeam::new(store.clone(), settings.clone());
+    let env = RuntimeEnv {
+        model: chosen.model,
+        model_name: chosen.model_name,
+        tools: Registry::with_shell(ShellSettings::guarded()),
+        store,
+        settings,
+        workspace: workspace.into(),
+        prompts: prompts(),
+        instructions: instructions::joined(&instructions),
+        protocol_config: ProtocolConfig::default(),
+        notices,
+        live: Arc::new(LiveBoard::default()),
+    };
+    let runtime = tokio::runtime::Handle::current();
+    let opened = tokio::task::spawn_blocking(move || crate::runtime::open(env, &runtime)).await;
+    match opened.map_err(|error| CliError::Failed(format!("the team could not be opened: {error}")))?? {
+        Some(opened) => Ok(Arc::new(opened.handle)),
+        None => Ok(Arc::new(remote)),
+    }
+}
+
+fn prompts() -> Prompts {
+    Prompts {
+        lead: include_str!("../../assets/prompts/lead.md").into(),
+        teammate: include_str!("../../assets/prompts/teammate.md").into(),
+        compact: include_str!("../../assets/prompts/compact.md").into(),
+    }
+}
+
+/// The team of an origin program, copied into our places once; the originals stay as they are.
+fn take_over(workspace: &Path, store: &TeamStore) -> Result<Vec<String>, CliError> {
+    let mut said = Vec::new();
+    for found in import::detect(workspace) {
+        let report = import::import(&found, store)?;
+        said.push(format!(
+            "took over the {} team of this workspace: {} members, {} messages, {} tasks; its files stay as they are",
+            found.origin.word(),
+            report.members.len(),
+            report.messages,
+            report.tasks.len()
+        ));
+        said.extend(report.faults.iter().map(|fault| format!("not taken over: {fault}")));
+    }
+    Ok(said)
 }

@@ -31,6 +31,15 @@ pub fn find(workspace: &Path, config_dir: Option<&Path>) -> Vec<Instructions> {
     project.into_iter().chain(own).collect()
 }
 
+/// All of them as one text for the members, each under its origin; `None` when there are none.
+pub fn joined(all: &[Instructions]) -> Option<String> {
+    let part = |one: &Instructions| {
+        let cut = if one.cut > 0 { format!("\n[{} bytes more were left out]", one.cut) } else { String::new() };
+        format!("From {}:\n{}{cut}", one.origin.display(), one.text.trim())
+    };
+    (!all.is_empty()).then(|| all.iter().map(part).collect::<Vec<_>>().join("\n\n"))
+}
+
 /// Reads a plain file, or a link to one that does not leave `root`.
 fn read(path: &Path, root: Option<&Path>) -> Option<Instructions> {
     let real = std::fs::canonicalize(path).ok()?;

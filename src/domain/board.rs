@@ -135,7 +135,7 @@ impl Board {
     }
 
     /// All tasks by number.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Task>> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<Task>> + Clone {
         self.tasks.values()
     }
 

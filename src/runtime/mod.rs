@@ -7,11 +7,20 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
+mod agent;
 pub mod clock;
+mod env;
+mod handle;
+mod ids;
+mod inbound;
 pub mod live;
 pub mod remote;
+mod supervisor;
 
+pub use env::{Prompts, RuntimeEnv};
+pub use handle::TeamHandle;
 pub use live::LiveBoard;
+pub use supervisor::{Opened, open};
 
 /// A team as screens and the command line see it: the one that runs in this process, or the files of one that runs in
 /// another.
@@ -25,4 +34,8 @@ pub trait Team: Send + Sync {
     fn live(&self) -> Arc<LiveBoard>;
     /// Whether the members run in this process. Otherwise this is a second screen.
     fn is_runner(&self) -> bool;
+    /// Lets go: where the members run here, stops them now, and waits until the files are written and the lock is free.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }

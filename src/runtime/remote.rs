@@ -101,7 +101,11 @@ impl Files {
             TeamCommand::SetPlanMode { .. } => Err(elsewhere("change how plans are decided")),
             TeamCommand::SetProtocol { .. } => Err(elsewhere("change the protocol")),
             TeamCommand::StopTeam { .. } => Err(elsewhere("stop the whole team")),
-            TeamCommand::ClaimTask { .. } | TeamCommand::SubmitPlan { .. } | TeamCommand::Authorize(_) => {
+            TeamCommand::ClaimTask { .. }
+            | TeamCommand::SubmitPlan { .. }
+            | TeamCommand::Authorize(_)
+            | TeamCommand::UseProtocolTool { .. }
+            | TeamCommand::Brief => {
                 Err(Refusal::Invalid("that is for members, which do not act through this screen".into()))
             }
         }

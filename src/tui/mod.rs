@@ -1,6 +1,6 @@
 //! The terminal: what is written to it and read from it, and the loop that ties the screen's state to the team.
 //!
-//! Imports `app::msg`, `runtime`, `domain`, ratatui, crossterm (as ratatui's back end) and rustix. Deliberately absent:
+//! Imports `app`, `runtime`, `domain`, ratatui, crossterm (as ratatui's back end) and rustix. Deliberately absent:
 //! concrete stores and models, rules of the team, and what the screen shows (that is the state in `app` and the views).
 
 pub mod decode;
@@ -14,11 +14,16 @@ pub mod run;
 pub mod screen;
 pub mod sentence;
 pub mod signals;
+pub mod style;
 pub mod surface;
+pub mod team_screen;
 pub mod terminal;
+pub mod view;
+pub mod widget;
 
 pub use run::{Ended, Options, run};
 pub use screen::{Screen, TranscriptSource};
+pub use team_screen::TeamScreen;
 
 use std::path::PathBuf;
 
@@ -45,6 +50,3 @@ impl TuiError {
         move |source| Self::Io { action, source: source.into() }
     }
 }
-pub mod style;
-pub mod view;
-pub mod widget;

@@ -122,6 +122,11 @@ impl Engine {
         self.protocol.is_driven()
     }
 
+    /// Members whose step is held until a verdict.
+    pub fn held_members(&self) -> Vec<MemberName> {
+        self.team.seats.iter().filter(|seat| seat.state == SeatState::Held).map(|seat| seat.name().clone()).collect()
+    }
+
     /// Whether a run goes on.
     pub fn is_running(&self) -> bool {
         self.phase == Phase::Running

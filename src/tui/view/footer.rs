@@ -19,8 +19,10 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout) {
     let x = area.x + edge;
     let cols = usize::from(area.width - 2 * edge);
     if let Some(confirm) = &state.confirm {
-        let keys = "  y yes  n no ";
-        let used = painter.text(x, y, cols.saturating_sub(width(keys)), &format!(" {}", confirm.question), Role::Attention);
+        let keys = super::prompt::CONFIRM_KEYS;
+        let long = super::prompt::long_status(state, layout.inner).is_some();
+        let question = if long { String::new() } else { format!(" {}", confirm.question) };
+        let used = painter.text(x, y, cols.saturating_sub(width(keys)), &question, Role::Attention);
         painter.text(x + used, y, cols.saturating_sub(usize::from(used)), keys, Role::Strong);
         return;
     }

@@ -12,7 +12,9 @@ use crate::tui::style::Role;
 /// Rows of text that a prompt shows at most.
 const ROWS_MAX: usize = 8;
 /// Rows of feedback that does not fit into the footer.
-const STATUS_ROWS: usize = 4;
+const STATUS_ROWS: usize = 8;
+/// The keys that answer a question.
+pub const CONFIRM_KEYS: &str = "  y yes  n no ";
 /// Cells of a form's labels, where there is room for them.
 const LABEL: usize = 14;
 
@@ -23,7 +25,9 @@ fn label_cols(cols: usize) -> usize {
 /// How many rows are needed below the panes.
 pub fn rows(state: &State, inner: Area) -> u16 {
     let cols = usize::from(inner.width.saturating_sub(2));
-    let wanted = if let Some(prompt) = &state.prompt {
+    let wanted = if state.confirm.is_some() {
+        long_status(state, inner).map_or(0, |lines| 1 + lines.len().min(STATUS_ROWS))
+    } else if let Some(prompt) = &state.prompt {
         1 + prompt.editor.rows(cols).0.len().clamp(1, ROWS_MAX)
     } else if let Some(form) = &state.form {
         1 + form.fields.iter().map(|f| f.editor.rows(cols.saturating_sub(label_cols(cols))).0.len().clamp(1, 4)).sum::<usize>()
@@ -39,7 +43,10 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) -> Option<(u16
         return None;
     }
     painter.clear(area);
-    if let Some(prompt) = &state.prompt {
+    if state.confirm.is_some() {
+        draw_status(painter, state, area);
+        None
+    } else if let Some(prompt) = &state.prompt {
         draw_prompt(painter, prompt, area)
     } else if let Some(form) = &state.form {
         draw_form(painter, form, area)
@@ -49,24 +56,31 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) -> Option<(u16
     }
 }
 
-/// Feedback that does not fit into the footer, wrapped: what to do often stands at its end.
+/// A question or feedback that does not fit into the footer, wrapped: what is decided upon, or what to do, often stands at
+/// its end.
 pub fn long_status(state: &State, inner: Area) -> Option<Vec<RichLine>> {
-    let status = state.status.as_ref().filter(|_| state.confirm.is_none() && state.prompt.is_none() && state.form.is_none())?;
+    let text = match &state.confirm {
+        Some(confirm) => &confirm.question,
+        None => state.status.as_ref().filter(|_| state.prompt.is_none() && state.form.is_none()).map(|status| &status.text)?,
+    };
     let cols = usize::from(inner.width);
-    if width(&status.text) + 4 <= cols {
+    let keys = if state.confirm.is_some() { CONFIRM_KEYS.len() } else { 2 };
+    if width(text) + keys + 2 <= cols {
         return None;
     }
     let mut lines = Vec::new();
-    wrap(&[Span::new(status.text.clone(), Ink::Text)], cols.saturating_sub(2), &Indent::default(), &mut lines);
+    wrap(&[Span::new(text.clone(), Ink::Text)], cols.saturating_sub(2), &Indent::default(), &mut lines);
     Some(lines)
 }
 
 fn draw_status(painter: &mut Painter<'_>, state: &State, area: Area) {
-    let (Some(lines), Some(status)) = (long_status(state, area), &state.status) else { return };
-    let (text, role) = match status.level {
-        StatusLevel::Info => ("✓ done", Role::Success),
-        StatusLevel::Hint => ("· not done", Role::Attention),
-        StatusLevel::Error => ("✗ refused", Role::Error),
+    let Some(lines) = long_status(state, area) else { return };
+    let level = state.status.as_ref().map(|status| status.level).filter(|_| state.confirm.is_none());
+    let (text, role) = match level {
+        None => ("Really?", Role::Attention),
+        Some(StatusLevel::Info) => ("✓ done", Role::Success),
+        Some(StatusLevel::Hint) => ("· not done", Role::Attention),
+        Some(StatusLevel::Error) => ("✗ refused", Role::Error),
     };
     title(painter, area, text, role);
     for (row, line) in (1..area.height).zip(&lines) {

@@ -77,7 +77,10 @@ fn title(state: &State) -> String {
         Some(DetailKind::Task(id)) => format!("Task {id}"),
         Some(DetailKind::Message(_)) => "Message".into(),
         Some(DetailKind::Trace) => "Trace".into(),
-        Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
+        Some(DetailKind::Transcript(name)) => match state.team.member(name).map(|view| view.member.clone()) {
+            Some(member) => one_line(&format!("Transcript: {name}, {}, generation {}", member.role, member.generation.0), 60),
+            None => format!("Transcript: {name}"),
+        },
         None => String::new(),
     }
 }

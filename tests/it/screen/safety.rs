@@ -236,6 +236,16 @@ fn a_refusal_is_shown_in_words_and_in_place() {
 }
 
 #[test]
+fn the_rule_that_always_would_add_is_shown_whole_before_it_is_given() {
+    let mut screen = team();
+    let rule = format!("cargo run --release -- {} --end-of-rule", "--flag value ".repeat(12).trim());
+    screen.request(Request { rule: Some(rule), ..permission(1, "bob", "cargo run") });
+    screen.press("P");
+    let text = screen.screen();
+    assert!(text.contains("--end-of-rule") && text.contains("y yes"), "{text}");
+}
+
+#[test]
 fn stopping_and_deleting_ask_once() {
     let mut screen = team();
     screen.task(signoff::domain::Task::new(TaskId(1), "x"));
@@ -265,16 +275,17 @@ impl Random {
 #[test]
 fn a_thousand_random_schedules_approve_nothing_that_was_not_seen() {
     let mut approvals = 0;
+    let options = super::harness::options();
     for seed in 1..=1_000u64 {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        let mut screen = Screen::new(60, 16);
+        let mut screen = Screen::with(60, 16, options.clone());
         let activity = Activity::Nothing { since: screen.now };
         screen.member("bob", "coder", MemberStatus::Idle, activity);
         let mut open: Vec<Request> = Vec::new();
         let mut chosen: HashSet<RequestId> = HashSet::new();
         let mut seen: Option<(RequestId, i64)> = None;
         let mut last_key = i64::MIN;
-        for step in 0..60u32 {
+        for step in 0..40u32 {
             screen.wait(random.below(400));
             match random.below(10) {
                 0 => {

@@ -1,0 +1,280 @@
+//! The team core: who is on the team, what is on the board, which requests are open, and what follows from an input.
+//!
+//! [`TeamCore::decide`] looks and answers with effects; [`TeamCore::apply`] and [`TeamCore::mark`] change the state when
+//! an effect was carried out. [`TeamCore::settle`] names the next consequence of the state as it stands (an idle member
+//! claims, an idle member's shutdown is answered, a finished board wakes the lead), one at a time, until nothing follows.
+
+mod apply;
+mod board;
+mod finish;
+mod mail;
+mod members;
+mod open;
+mod outside;
+mod permission;
+mod plan;
+mod reports;
+mod shutdown;
+mod spending;
+mod timers;
+
+pub use open::Loaded;
+
+use super::effect::{Closing, Effect, Ids, Input, MemberPatch, Phase, PlanGate};
+use crate::collaboration;
+use crate::domain::settings::TeamSettings;
+use crate::domain::usage::Spend;
+use crate::domain::{
+    Activity, Board, Extra, Member, MemberName, MemberStatus, Party, Refusal, Reply, Request, RequestId, TaskId, TeamCommand, TeamConfig,
+    TeamEvent, Timestamp, names,
+};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// What the core knows of a member beside its record.
+#[derive(Clone, Debug, Default)]
+struct Seat {
+    activity: Activity,
+    phase: Phase,
+    gate: PlanGate,
+    nudged: Option<TaskId>,
+    ending: Option<String>,
+    reports_back: bool,
+    spend: Spend,
+    order: usize,
+}
+
+/// The state of a team.
+pub struct TeamCore {
+    settings: TeamSettings,
+    name: String,
+    protocol: String,
+    extra: Extra,
+    members: Vec<Arc<Member>>,
+    seats: HashMap<MemberName, Seat>,
+    resting: BTreeSet<(usize, MemberName)>,
+    board: Board,
+    requests: HashMap<RequestId, Arc<Request>>,
+    pending: Vec<RequestId>,
+    session_rules: Vec<String>,
+    spend: Spend,
+    closing: Closing,
+    stopping: Option<String>,
+    summed_up: bool,
+    claims: bool,
+    driven: bool,
+    driving: bool,
+    ended: bool,
+}
+
+impl TeamCore {
+    /// What follows from an input. Changes nothing.
+    pub fn decide(&self, input: &Input, now: Timestamp, ids: &mut dyn Ids) -> Result<Vec<Effect>, Refusal> {
+        match input {
+            Input::Command { by, command } => self.command(by, command, now, ids),
+            Input::Report { name, generation, report } => Ok(self.report(name, *generation, report, now, ids)),
+            Input::Outside(outside) => Ok(self.outside(outside, now, ids)),
+            Input::Fired(timer) => Ok(self.fired(timer, now)),
+        }
+    }
+
+    fn command(&self, by: &Party, command: &TeamCommand, now: Timestamp, ids: &mut dyn Ids) -> Result<Vec<Effect>, Refusal> {
+        match command {
+            TeamCommand::CreateTask { subject, description, blocked_by } => self.create_task(by, subject, description, blocked_by, now),
+            TeamCommand::ClaimTask { task } => self.claim_task(by, *task, now),
+            TeamCommand::CompleteTask { task } => self.complete_task(by, *task, now),
+            TeamCommand::ReleaseTask { task, note } => self.release_task(by, *task, note.as_deref(), now),
+            TeamCommand::DeleteTask { task } => self.delete_task(by, *task),
+            TeamCommand::EditBlockers { task, add, remove } => self.edit_blockers(by, *task, add, remove, now),
+            TeamCommand::EditTask { task, subject, description } => {
+                self.edit_task(by, *task, subject.as_deref(), description.as_deref(), now)
+            }
+            TeamCommand::RepairTask { task } => self.repair_task(by, *task, now),
+            TeamCommand::GetTask { task } => Ok(vec![Effect::Reply(Reply::Task(self.board.find(*task)?.clone()))]),
+            TeamCommand::ListTasks => Ok(vec![Effect::Reply(Reply::Tasks(self.board.iter().cloned().collect()))]),
+            TeamCommand::ListMembers => Ok(vec![Effect::Reply(Reply::Members(self.roster()))]),
+            TeamCommand::UseProtocolTool { tool, .. } => {
+                Err(Refusal::Invalid(format!("{tool} belongs to a protocol that is not running now")))
+            }
+            TeamCommand::Brief => Ok(vec![Effect::Reply(Reply::Said(self.brief()))]),
+            TeamCommand::Send { to, content } => self.send(by, to, content, now, ids),
+            TeamCommand::Broadcast { content } => self.broadcast(by, content, now, ids),
+            TeamCommand::RequestShutdown { target, reason } => self.request_shutdown(by, target, reason.as_deref(), now, ids),
+            TeamCommand::ForceStop { target } => self.force_stop(by, target, now),
+            TeamCommand::Answer { id, verdict, shown } => self.answer(by, id, verdict, shown, now, ids),
+            TeamCommand::SubmitPlan { plan } => self.submit_plan(by, plan, now, ids),
+            TeamCommand::Authorize(intent) => self.authorize(by, intent, now, ids),
+            TeamCommand::GetRequest { id } => Ok(vec![Effect::Reply(Reply::Request(self.find_request(id)?.clone()))]),
+            TeamCommand::Spawn(order) => self.spawn(by, order, now),
+            TeamCommand::Resume { target } => self.resume(by, target, now),
+            TeamCommand::Interrupt { target } => self.interrupt(by, target),
+            TeamCommand::SetPlanMode { mode } => self.set_plan_mode(by, *mode),
+            TeamCommand::SetProtocol { name } => self.set_protocol(by, name),
+            TeamCommand::StopTeam { now: at_once } => self.stop_team(by, *at_once, now, ids),
+        }
+    }
+
+    /// The team's configuration as it should be on disk.
+    pub fn team_config(&self) -> TeamConfig {
+        TeamConfig {
+            team_name: self.name.clone(),
+            protocol: self.protocol.clone(),
+            members: self.members.iter().map(|m| Member::clone(m)).collect(),
+            extra: self.extra.clone(),
+        }
+    }
+
+    /// The team's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The collaboration protocol's name.
+    pub fn protocol(&self) -> &str {
+        &self.protocol
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> &TeamSettings {
+        &self.settings
+    }
+
+    /// All tasks.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Members in registration order.
+    pub fn members(&self) -> &[Arc<Member>] {
+        &self.members
+    }
+
+    /// A request by id.
+    pub fn request(&self, id: &RequestId) -> Option<&Arc<Request>> {
+        self.requests.get(id)
+    }
+
+    /// All requests, in no order.
+    pub fn requests(&self) -> impl Iterator<Item = &Arc<Request>> {
+        self.requests.values()
+    }
+
+    /// The member, if there is one of exactly this name.
+    pub fn member(&self, name: &MemberName) -> Option<&Arc<Member>> {
+        let seat = self.seats.get(name)?;
+        self.members.get(seat.order)
+    }
+
+    /// What a member does now.
+    pub fn activity(&self, name: &MemberName) -> Activity {
+        self.seats.get(name).map(|seat| seat.activity.clone()).unwrap_or_default()
+    }
+
+    /// Whether the run has ended and nothing was given since.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Whether any agent's task runs.
+    pub fn anybody_live(&self) -> bool {
+        self.seats.values().any(|seat| seat.phase != Phase::Off)
+    }
+
+    /// Whether the member's agent runs and waits for something new.
+    pub fn is_at_rest(&self, name: &MemberName) -> bool {
+        self.is_resting(name)
+    }
+
+    fn roster(&self) -> Vec<(Member, Activity)> {
+        self.members.iter().map(|m| (Member::clone(m), self.activity(&m.name))).collect()
+    }
+
+    fn find_request(&self, id: &RequestId) -> Result<&Arc<Request>, Refusal> {
+        self.requests.get(id).ok_or_else(|| Refusal::UnknownRequest(id.to_string()))
+    }
+
+    /// The member that `name` means, ignoring case, or the refusal with the roster and the nearest name.
+    fn find_member(&self, name: &str) -> Result<&Arc<Member>, Refusal> {
+        let name = name.trim();
+        self.members.iter().find(|m| m.name.same(name)).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &str) -> Refusal {
+        let known = self.members.iter().map(|m| m.name.as_str());
+        Refusal::UnknownMember {
+            name: name.chars().take(80).collect(),
+            nearest: names::nearest(name, known.clone()).map(str::to_owned),
+            roster: known.collect::<Vec<_>>().join(", "),
+        }
+    }
+
+    fn seat(&self, name: &MemberName) -> Option<&Seat> {
+        self.seats.get(name)
+    }
+
+    fn is_live(&self, name: &MemberName) -> bool {
+        self.seat(name).is_some_and(|seat| seat.phase != Phase::Off)
+    }
+
+    fn is_resting(&self, name: &MemberName) -> bool {
+        self.seat(name).is_some_and(|seat| matches!(seat.phase, Phase::Resting { .. }))
+    }
+
+    fn set_status(&self, name: &MemberName, status: MemberStatus, why: Option<String>) -> Vec<Effect> {
+        vec![Effect::Patch { name: name.clone(), patch: MemberPatch::Status(status, why) }]
+    }
+
+    fn set_task(&self, name: &MemberName, task: Option<TaskId>) -> Vec<Effect> {
+        vec![Effect::Patch { name: name.clone(), patch: MemberPatch::Task(task) }]
+    }
+
+    /// The fact that a patch makes of a member's record as it is now; `None` when it changes nothing.
+    pub fn patched(&self, name: &MemberName, patch: &MemberPatch) -> Option<TeamEvent> {
+        let old = self.member(name)?;
+        let mut member = Member::clone(old);
+        let why = match patch {
+            MemberPatch::Status(status, why) => {
+                member.status = *status;
+                member.reason.clone_from(why);
+                why.clone()
+            }
+            MemberPatch::Task(task) => {
+                member.task = *task;
+                None
+            }
+        };
+        (member != **old).then(|| TeamEvent::MemberChanged { member: Arc::new(member), why })
+    }
+
+    /// Whether members of a team with this protocol claim ready tasks by themselves, and whether it chooses who acts.
+    fn rules_of(protocol: &str) -> (bool, bool) {
+        let built = collaboration::build(protocol, collaboration::ProtocolConfig::default());
+        built.map_or((false, false), |p| (p.members_claim_by_themselves(), p.is_driven()))
+    }
+
+    /// Whether the protocol chooses who acts.
+    pub fn is_driven(&self) -> bool {
+        self.driven
+    }
+
+    /// Whether a run of such a protocol goes on.
+    pub fn is_driving(&self) -> bool {
+        self.driving
+    }
+
+    /// Only the lead and the human steer the team.
+    fn check_steers(&self, by: &Party, what: &str) -> Result<(), Refusal> {
+        if *by == Party::Human || *by == Party::System || by.is_lead() {
+            return Ok(());
+        }
+        Err(Refusal::Invalid(format!("only the lead and the human may {what}")))
+    }
+
+    /// Only the human.
+    fn check_human(&self, by: &Party, what: &str) -> Result<(), Refusal> {
+        if *by == Party::Human || *by == Party::System {
+            return Ok(());
+        }
+        Err(Refusal::Invalid(format!("only the human may {what}")))
+    }
+}

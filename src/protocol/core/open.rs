@@ -1,0 +1,170 @@
+//! From the files to a core: nobody is "working" after a start, interrupted work is marked, open plans stay open.
+
+use super::super::effect::{Effect, Timer};
+use super::members::StartKind;
+use super::{Seat, TeamCore};
+use crate::domain::event::NoticeLevel;
+use crate::domain::settings::TeamSettings;
+use crate::domain::{
+    Board, Member, MemberName, MemberStatus, Party, Request, RequestKind, RequestState, Task, TaskStatus, TeamConfig, TeamEvent, Timestamp,
+};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the store held.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// `None` in a fresh workspace.
+    pub team: Option<TeamConfig>,
+    /// All tasks that could be read.
+    pub tasks: Vec<Task>,
+    /// All requests that could be read.
+    pub requests: Vec<Request>,
+}
+
+impl TeamCore {
+    /// A core over what is on disk, with the effects that bring the files and the agents to where the core is.
+    pub fn open(settings: TeamSettings, loaded: Loaded, now: Timestamp) -> (Self, Vec<Effect>) {
+        let fresh = loaded.team.is_none();
+        let mut team = loaded.team.unwrap_or_default();
+        if fresh && !settings.name.is_empty() {
+            team.team_name.clone_from(&settings.name);
+        }
+        if fresh {
+            team.protocol.clone_from(&settings.protocol);
+        }
+        let mut core = Self::empty(settings, &team);
+        for task in loaded.tasks {
+            core.board.insert(Arc::new(task));
+        }
+        for request in loaded.requests {
+            core.apply(&TeamEvent::RequestChanged { request: Arc::new(request) });
+        }
+        core.take_members(team.members);
+        let effects = core.opening(now);
+        (core, effects)
+    }
+
+    fn empty(settings: TeamSettings, team: &TeamConfig) -> Self {
+        let (claims, driven) = Self::rules_of(&team.protocol);
+        Self {
+            settings,
+            name: team.team_name.clone(),
+            protocol: team.protocol.clone(),
+            extra: team.extra.clone(),
+            members: Vec::new(),
+            seats: HashMap::new(),
+            resting: BTreeSet::new(),
+            board: Board::default(),
+            requests: HashMap::new(),
+            pending: Vec::new(),
+            session_rules: Vec::new(),
+            spend: crate::domain::usage::Spend::default(),
+            closing: super::Closing::Quiet,
+            stopping: None,
+            summed_up: true,
+            claims,
+            driven,
+            driving: false,
+            ended: true,
+        }
+    }
+
+    /// Takes the members over: the lead first, the live ones as interrupted, each with the task that the board says it holds.
+    fn take_members(&mut self, members: Vec<Member>) {
+        let lead = members.iter().find(|m| m.name.is_lead()).cloned().unwrap_or_else(|| Member::new(MemberName::lead(), "lead"));
+        let rest = members.into_iter().filter(|m| !m.name.is_lead());
+        let held: HashMap<MemberName, crate::domain::TaskId> = self
+            .board
+            .iter()
+            .filter(|task| task.status == TaskStatus::InProgress)
+            .filter_map(|task| task.owner.clone().map(|owner| (owner, task.id)))
+            .collect();
+        for mut member in std::iter::once(lead).chain(rest) {
+            if self.seats.contains_key(&member.name) {
+                continue;
+            }
+            member.task = held.get(&member.name).copied();
+            if member.status.is_live() {
+                member.status = MemberStatus::Interrupted;
+                member.reason = Some("the app ended while it was on the team".into());
+            }
+            let order = self.members.len();
+            self.seats.insert(member.name.clone(), Seat { order, ..Seat::default() });
+            self.members.push(Arc::new(member));
+        }
+    }
+
+    fn opening(&self, now: Timestamp) -> Vec<Effect> {
+        let mut effects = vec![Effect::SaveTeam];
+        effects.extend(self.release_of_unknown_owners(now));
+        effects.extend(self.close_stale_requests(now));
+        if let Some(lead) = self.member(&MemberName::lead()) {
+            let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
+            effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
+        }
+        for member in self.members.iter().filter(|m| m.status == MemberStatus::Requested && !m.name.is_lead()) {
+            effects.extend(self.spawn_requested(member, now));
+        }
+        let interrupted: Vec<&str> =
+            self.members.iter().filter(|m| m.status == MemberStatus::Interrupted && !m.name.is_lead()).map(|m| m.name.as_str()).collect();
+        if !interrupted.is_empty() {
+            let text =
+                format!("interrupted when the app ended: {}. R resumes the selected member with its conversation", interrupted.join(", "));
+            effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
+        }
+        if self.settings.budget.seconds > 0 {
+            effects
+                .push(Effect::SetTimer { timer: Timer::WallTime(None), at: now.plus(Duration::from_secs(self.settings.budget.seconds)) });
+        }
+        effects
+    }
+
+    /// A task in progress whose owner is not on the team, or has ended, goes back to the board with a note.
+    fn release_of_unknown_owners(&self, now: Timestamp) -> Vec<Effect> {
+        let orphan = |task: &&Arc<Task>| {
+            task.status == TaskStatus::InProgress
+                && !task
+                    .owner
+                    .as_ref()
+                    .and_then(|owner| self.member(owner))
+                    .is_some_and(|m| m.status == MemberStatus::Interrupted || m.name.is_lead())
+        };
+        let words = |task: &Task| match &task.owner {
+            Some(owner) => format!("released: {owner} is not at work any more"),
+            None => "released: it was in progress without an owner".to_owned(),
+        };
+        self.board
+            .iter()
+            .filter(orphan)
+            .filter_map(|task| self.release_effects(task, &Party::System, &words(task), now).ok())
+            .flatten()
+            .collect()
+    }
+
+    /// A command that waited for permission is gone with the app; a shutdown is done.
+    fn close_stale_requests(&self, now: Timestamp) -> Vec<Effect> {
+        let open = self.pending.iter().filter_map(|id| self.requests.get(id));
+        let mut effects = Vec::new();
+        for request in open {
+            match request.kind {
+                RequestKind::Plan if self.member(&request.target).is_some_and(|m| m.generation == request.generation) => {}
+                RequestKind::Plan => effects.extend(self.close_request(request, RequestState::Withdrawn, "its member is gone")),
+                RequestKind::Permission => {
+                    effects.extend(self.close_request(request, RequestState::Withdrawn, "the app ended while it waited"))
+                }
+                RequestKind::Shutdown => {
+                    effects.extend(self.close_request(request, RequestState::Withdrawn, "the app ended, and the member with it"));
+                    effects.extend(self.set_status(
+                        &request.target,
+                        MemberStatus::Shutdown,
+                        Some("was asked to shut down when the app ended".into()),
+                    ));
+                    effects.extend(self.release_all_of(&request.target, "released: its owner was asked to shut down", now));
+                }
+            }
+        }
+        effects
+    }
+}

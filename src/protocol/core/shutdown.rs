@@ -1,0 +1,201 @@
+//! Shutdown: asked, answered, expired, forced. PROTOCOLS section 3, "Shutdown".
+
+use super::super::effect::{AgentInput, Effect, Ids, Mark, Timer};
+use super::TeamCore;
+use crate::domain::event::NoticeLevel;
+use crate::domain::request::Verdict;
+use crate::domain::{
+    Extra, Member, MemberName, MemberStatus, MessageKind, Party, Refusal, Reply, Request, RequestKind, RequestState, TeamEvent, Timestamp,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// After this long an agent that was killed is taken off by force: its commands got TERM, then KILL after 2 s.
+pub(super) const KILL_GRACE: Duration = Duration::from_millis(2_800);
+
+type Decision = Result<Vec<Effect>, Refusal>;
+
+impl TeamCore {
+    pub(super) fn request_shutdown(&self, by: &Party, target: &str, reason: Option<&str>, now: Timestamp, ids: &mut dyn Ids) -> Decision {
+        self.check_steers(by, "ask a member to shut down")?;
+        let member = self.find_member(target)?;
+        if member.name.is_lead() {
+            return Err(Refusal::Invalid("the lead ends with the team: quit stops everybody".into()));
+        }
+        if let Some(open) = self.open_shutdown(&member.name) {
+            return Ok(vec![Effect::Reply(Reply::Request(open.clone()))]);
+        }
+        if !self.is_live(&member.name) {
+            return self.stop_absent(member, "ended while it did not run", now);
+        }
+        let request = Arc::new(self.shutdown_request(by, member, reason, now, ids));
+        let content = format!("Please shut down: {}", request.body);
+        let letter = self.envelope(ids, MessageKind::ShutdownRequest, by, member.name.as_str(), content, now).about(request.id.clone());
+        let mut effects =
+            vec![Effect::CreateRequest(request.clone()), Effect::Emit(TeamEvent::RequestChanged { request: request.clone() })];
+        effects.extend(self.post(&member.name, letter));
+        effects.extend(self.begin_stopping(&request, now));
+        effects.push(Effect::Reply(Reply::Request(request)));
+        Ok(effects)
+    }
+
+    fn shutdown_request(&self, by: &Party, member: &Member, reason: Option<&str>, now: Timestamp, ids: &mut dyn Ids) -> Request {
+        Request {
+            id: ids.request(),
+            kind: RequestKind::Shutdown,
+            asker: by.clone(),
+            target: member.name.clone(),
+            generation: member.generation,
+            title: format!("shut down {}", member.name),
+            body: reason.unwrap_or("the work for you is done").to_owned(),
+            task: None,
+            previous: None,
+            rule: None,
+            created: now,
+            deadline: Some(now.plus(Duration::from_secs(self.settings.shutdown_grace))),
+            force: false,
+            state: RequestState::Pending,
+            answer: None,
+            ended: None,
+            extra: Extra::new(),
+        }
+    }
+
+    /// The member shows as stopping and the deadline runs; a resting one is answered for by [`TeamCore::settle`].
+    pub(super) fn begin_stopping(&self, request: &Request, now: Timestamp) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if !self.is_resting(&request.target) {
+            effects.extend(self.set_status(&request.target, MemberStatus::Stopping, Some("asked to shut down".into())));
+        }
+        let at = request.deadline.unwrap_or_else(|| now.plus(Duration::from_secs(self.settings.shutdown_grace)));
+        effects.push(Effect::SetTimer { timer: Timer::Shutdown(request.id.clone()), at });
+        effects
+    }
+
+    pub(super) fn open_shutdown(&self, name: &MemberName) -> Option<&Arc<Request>> {
+        self.pending.iter().filter_map(|id| self.requests.get(id)).find(|r| r.kind == RequestKind::Shutdown && r.target == *name)
+    }
+
+    /// The runtime answers for a resting target: through the same request, approved.
+    pub(super) fn answer_for_resting(&self, request: &Request, now: Timestamp, ids: &mut dyn Ids) -> Decision {
+        let yes = Verdict::Approve { note: Some("it had nothing to do".into()), edited: None, always: false };
+        let answered = request.answered(&Party::System, yes, &request.digest(), self.settings.plan_reviewer, now)?;
+        let mut effects = self.save_answer(answered);
+        let words = format!("{} has shut down (it was idle)", request.target);
+        effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
+        effects.push(Effect::Mark(Mark::Ending { name: request.target.clone(), reason: Some("shut down on request".into()) }));
+        effects.push(Effect::Tell { name: request.target.clone(), input: AgentInput::End { reason: "shut down on request".into() } });
+        Ok(effects)
+    }
+
+    pub(super) fn save_answer(&self, request: Request) -> Vec<Effect> {
+        let request = Arc::new(request);
+        let mut effects = vec![Effect::SaveRequest(request.clone())];
+        if request.kind == RequestKind::Shutdown {
+            effects.push(Effect::CancelTimer(Timer::Shutdown(request.id.clone())));
+        }
+        effects.push(Effect::Emit(TeamEvent::RequestChanged { request }));
+        effects
+    }
+
+    /// The target itself answered.
+    pub(super) fn shutdown_answered(&self, request: &Request, answered: Request, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
+        let approved = answered.state == RequestState::Approved;
+        let words = match answered.answer.as_ref().map(|a| &a.verdict) {
+            Some(Verdict::Approve { note, .. }) => format!("{} shuts down{}", request.target, with(note.as_deref())),
+            Some(Verdict::Reject { feedback }) => format!("{} goes on working{}", request.target, with(feedback.as_deref())),
+            None => String::new(),
+        };
+        let mut effects = self.save_answer(answered);
+        effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
+        if approved {
+            effects.push(Effect::Mark(Mark::Ending { name: request.target.clone(), reason: Some("shut down on request".into()) }));
+        } else {
+            effects.extend(self.set_status(&request.target, MemberStatus::Working, None));
+        }
+        effects
+    }
+
+    pub(super) fn shutdown_expired(&self, request: &Request) -> Vec<Effect> {
+        let seconds = self.settings.shutdown_grace;
+        let Ok(expired) = request.closed(RequestState::Expired, format!("no answer within {seconds} s")) else { return Vec::new() };
+        let mut effects = self.save_answer(expired);
+        effects.extend(self.set_status(&request.target, MemberStatus::Working, Some("did not answer the shutdown request".into())));
+        let text = format!("{} did not answer the shutdown request within {seconds} s: stop it now (S), or ask again (s)", request.target);
+        effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: Some(request.target.clone()) }));
+        effects
+    }
+
+    pub(super) fn force_stop(&self, by: &Party, target: &str, now: Timestamp) -> Decision {
+        self.check_human(by, "stop a member by force")?;
+        let member = self.find_member(target)?;
+        if !self.is_live(&member.name) {
+            return self.stop_absent(member, &format!("stopped by {by}"), now);
+        }
+        let mut effects = self.kill(&member.name, &format!("stopped by {by}"), now);
+        effects.push(Effect::Reply(Reply::Done));
+        Ok(effects)
+    }
+
+    /// Cancels the model call, kills the commands, ends the agent; bounded by [`KILL_GRACE`].
+    pub(super) fn kill(&self, name: &MemberName, reason: &str, now: Timestamp) -> Vec<Effect> {
+        let Some(member) = self.member(name) else { return Vec::new() };
+        let mut effects = self.set_status(name, MemberStatus::Stopping, Some(reason.to_owned()));
+        effects.push(Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.to_owned()) }));
+        effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Kill { reason: reason.to_owned() } });
+        effects.push(Effect::SetTimer { timer: Timer::Kill(name.clone(), member.generation), at: now.plus(KILL_GRACE) });
+        effects
+    }
+
+    fn stop_absent(&self, member: &Member, reason: &str, now: Timestamp) -> Decision {
+        if member.status == MemberStatus::Shutdown {
+            return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.word(), why: member.reason.clone() });
+        }
+        let mut effects = self.set_status(&member.name, MemberStatus::Shutdown, Some(reason.to_owned()));
+        effects.extend(self.release_all_of(&member.name, &format!("{} shut down", member.name), now));
+        effects.extend(self.withdraw_all_of(&member.name, "the member was shut down"));
+        effects.push(Effect::SaveTeam);
+        effects.push(Effect::Reply(Reply::Done));
+        Ok(effects)
+    }
+
+    /// Ends every open request of a member.
+    pub(super) fn withdraw_all_of(&self, name: &MemberName, reason: &str) -> Vec<Effect> {
+        let open = self.pending.iter().filter_map(|id| self.requests.get(id)).filter(|r| r.target == *name);
+        open.flat_map(|request| self.close_request(request, RequestState::Withdrawn, reason)).collect()
+    }
+
+    /// Withdraws or expires a request; a command that waits for it is refused.
+    pub(super) fn close_request(&self, request: &Request, state: RequestState, reason: &str) -> Vec<Effect> {
+        let Ok(closed) = request.closed(state, reason) else { return Vec::new() };
+        let mut effects = self.save_answer(closed);
+        if request.kind == RequestKind::Permission {
+            effects.push(Effect::Settle { id: request.id.clone(), result: Err(Refusal::Denied(reason.to_owned())) });
+        }
+        effects
+    }
+
+    pub(super) fn stop_team(&self, by: &Party, at_once: bool, now: Timestamp, ids: &mut dyn Ids) -> Decision {
+        self.check_human(by, "stop the team")?;
+        let reason = format!("stopped by {by}");
+        let mut effects = vec![Effect::Mark(Mark::Stopping(Some(reason.clone())))];
+        let live: Vec<Arc<Member>> = self.members.iter().filter(|m| self.is_live(&m.name)).cloned().collect();
+        for member in live {
+            if at_once {
+                effects.extend(self.kill(&member.name, &reason, now));
+            } else if member.name.is_lead() {
+                effects.push(Effect::Mark(Mark::Ending { name: member.name.clone(), reason: Some(reason.clone()) }));
+                effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::End { reason: reason.clone() } });
+            } else {
+                let asked = self.request_shutdown(by, member.name.as_str(), Some("the team is stopping"), now, ids)?;
+                effects.extend(asked.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))));
+            }
+        }
+        effects.push(Effect::Reply(Reply::Done));
+        Ok(effects)
+    }
+}
+
+fn with(words: Option<&str>) -> String {
+    words.map(|text| format!(": {text}")).unwrap_or_default()
+}

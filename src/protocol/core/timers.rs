@@ -1,0 +1,49 @@
+//! Timers that fired.
+
+use super::super::effect::{AgentInput, Effect, Mark, Phase, PlanGate, Timer};
+use super::TeamCore;
+use crate::domain::{MemberName, TaskStatus, Timestamp};
+use std::time::Duration;
+
+impl TeamCore {
+    pub(super) fn fired(&self, timer: &Timer, now: Timestamp) -> Vec<Effect> {
+        match timer {
+            Timer::Idle(name, generation) if self.member(name).is_some_and(|m| m.generation == *generation) => {
+                self.idled_out(name, timer, now)
+            }
+            Timer::Kill(name, generation) if self.member(name).is_some_and(|m| m.generation == *generation) && self.is_live(name) => {
+                vec![Effect::Abort { name: name.clone() }]
+            }
+            Timer::Idle(..) | Timer::Kill(..) => Vec::new(),
+            Timer::Shutdown(id) => self.requests.get(id).filter(|r| r.is_pending()).map(|r| self.shutdown_expired(r)).unwrap_or_default(),
+            Timer::WallTime(None) => {
+                self.stop_for_budget(&format!("the team's budget is used up: {} s of wall time", self.settings.budget.seconds), now)
+            }
+            Timer::WallTime(Some(name)) => self.kill(name, &format!("budget: {} s of wall time", self.settings.member_budget.seconds), now),
+        }
+    }
+
+    /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
+    /// are still open on the board.
+    fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
+        let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. })) else { return Vec::new() };
+        let waits = matches!(seat.gate, PlanGate::Pending(_)) || self.board.in_progress_of(name).next().is_some();
+        if waits || (self.claims_by_themselves() && self.work_may_come()) {
+            return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
+        }
+        let reason = format!("nothing to do for {} s", self.settings.idle_timeout);
+        vec![
+            Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.clone()) }),
+            Effect::Tell { name: name.clone(), input: AgentInput::End { reason } },
+        ]
+    }
+
+    /// Whether an open task can still become ready by itself.
+    fn work_may_come(&self) -> bool {
+        self.board.counts().doing > 0
+            || self
+                .board
+                .iter()
+                .any(|task| task.status == TaskStatus::Pending && self.board.stuck(task.id).is_none() && !self.pending.is_empty())
+    }
+}

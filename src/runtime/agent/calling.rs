@@ -1,0 +1,144 @@
+//! A model call: streamed, live on the screen, and cancelled at any moment.
+
+use super::{Agent, End};
+use crate::domain::Activity;
+use crate::domain::conversation::AssistantAnswer;
+use crate::domain::event::NoticeLevel;
+use crate::llm::{ChatRequest, ModelError, ModelEvent};
+use crate::protocol::turn::TurnInput;
+use crate::protocol::{AgentInput, AgentReport, compaction};
+use crate::runtime::clock;
+use crate::runtime::live::LiveKind;
+use futures::StreamExt;
+use std::sync::Arc;
+
+impl Agent {
+    /// The boundary before a model call, the call, and what came of it as the turn's next input.
+    pub(super) async fn call_model(&mut self) -> Result<TurnInput, End> {
+        match self.take_in() {
+            Ok(intake) if intake.end.is_some() => {
+                let reason = intake.end.map(|end| end.reason).unwrap_or_default();
+                return Ok(TurnInput::Stop { reason });
+            }
+            Ok(intake) if intake.interrupted => return Ok(TurnInput::Interrupt),
+            Ok(_) => {}
+            Err(reason) => return Err(End { failed: true, reason }),
+        }
+        if self.compaction_due()
+            && let Err(input) = self.compact().await
+        {
+            return Ok(input);
+        }
+        self.stream_answer().await
+    }
+
+    async fn stream_answer(&mut self) -> Result<TurnInput, End> {
+        let request = ChatRequest {
+            member: self.member.name.clone(),
+            model: self.model.clone(),
+            messages: Arc::new(self.conversation()),
+            tools: self.tools.clone(),
+        };
+        let mut stream = self.env.model.stream(request);
+        self.doing(Activity::Model { since: clock::now() });
+        let mut parked = false;
+        loop {
+            tokio::select! {
+                biased;
+                input = self.down.recv() => match input {
+                    Some(input) => self.queue_input(input),
+                    None => return Err(End { failed: false, reason: "the app ended".into() }),
+                },
+                event = stream.next() => match event {
+                    Some(Ok(ModelEvent::Finished(answer))) => return Ok(self.answered(answer)),
+                    Some(Ok(event)) => self.streamed(event, &mut parked),
+                    Some(Err(error)) => return self.model_failed(error),
+                    None => return self.model_failed(ModelError::Malformed("the stream ended without an end".into())),
+                },
+            }
+            match self.take_urgent() {
+                Some(AgentInput::Interrupt) => return Ok(TurnInput::Interrupt),
+                Some(AgentInput::Kill { reason }) => return Ok(TurnInput::Stop { reason }),
+                // The end by handshake waits for the boundary.
+                Some(end) => self.queue.push_front(end),
+                None => {}
+            }
+        }
+    }
+
+    fn streamed(&self, event: ModelEvent, parked: &mut bool) {
+        let name = &self.member.name;
+        let live = &self.env.live;
+        let moving = matches!(event, ModelEvent::Text(_) | ModelEvent::Reasoning(_) | ModelEvent::CallStarted { .. });
+        if moving && std::mem::take(parked) {
+            self.doing(Activity::Model { since: clock::now() });
+        }
+        match event {
+            ModelEvent::Text(text) => live.push(name, LiveKind::Text, &crate::domain::text::sanitise(&text)),
+            ModelEvent::Reasoning(text) => live.push(name, LiveKind::Reasoning, &crate::domain::text::sanitise(&text)),
+            ModelEvent::CallStarted { .. } | ModelEvent::Usage(_) | ModelEvent::Finished(_) => {}
+            ModelEvent::RateLimited { until } => {
+                *parked = true;
+                self.doing(Activity::RateLimit { until });
+            }
+            ModelEvent::Retrying { attempt, until, reason } => {
+                *parked = true;
+                self.doing(Activity::Retry { attempt, until, reason });
+            }
+            ModelEvent::Adapted { what } => {
+                self.notice(NoticeLevel::Info, format!("the provider rejects {what}: sent without it from now on"))
+            }
+        }
+    }
+
+    fn answered(&mut self, answer: AssistantAnswer) -> TurnInput {
+        self.env.live.begin(&self.member.name, LiveKind::Text);
+        let output: usize = answer.text.len() + answer.calls.iter().map(|c| c.arguments.len()).sum::<usize>();
+        let measured = answer.usage.input + answer.usage.output;
+        let schema = compaction::schema_tokens(&self.tools);
+        let estimated = compaction::estimate(&self.messages) + schema + compaction::tokens_of(self.system.len() + output);
+        self.context = if measured > 0 { measured } else { estimated };
+        self.tell(AgentReport::Used {
+            model: self.model.clone(),
+            usage: answer.usage,
+            context: self.context,
+            window: self.env.window(&self.model),
+        });
+        self.tell(AgentReport::Answered { text: answer.text.clone(), reasoning: answer.reasoning.clone() });
+        TurnInput::Answered(answer)
+    }
+
+    fn model_failed(&mut self, error: ModelError) -> Result<TurnInput, End> {
+        self.env.live.begin(&self.member.name, LiveKind::Text);
+        match error {
+            ModelError::ContextOverflow { message } => Ok(TurnInput::Overflow(message)),
+            ModelError::Exhausted { .. } if self.fall_back(&error) => Ok(TurnInput::Begin),
+            ModelError::Unauthorized { .. }
+            | ModelError::Exhausted { .. }
+            | ModelError::TimedOut { .. }
+            | ModelError::Connection(_)
+            | ModelError::Status { .. }
+            | ModelError::Malformed(_)
+            | ModelError::Setup(_) => Err(End { failed: true, reason: error.to_string() }),
+        }
+    }
+
+    /// Goes on with the fallback model of the member's role, once.
+    fn fall_back(&mut self, error: &ModelError) -> bool {
+        let fallbacks = &self.env.settings.fallback_models;
+        let next =
+            fallbacks.get(self.member.name.as_str()).or_else(|| fallbacks.get(&self.member.role)).or_else(|| fallbacks.get("*")).cloned();
+        let Some(next) = next.filter(|next| *next != self.model) else { return false };
+        self.notice(NoticeLevel::Warning, format!("{}: {error}; goes on with {next}", self.member.name));
+        self.model = next;
+        true
+    }
+
+    fn compaction_due(&self) -> bool {
+        let window = self.env.window(&self.model);
+        let context = self.context.max(compaction::estimate(&self.messages));
+        // What the server counted includes the schemas already; an estimate does not.
+        let schema = if self.context > 0 { 0 } else { compaction::schema_tokens(&self.tools) };
+        compaction::is_due(context, schema, window, self.env.settings.context_reserve)
+    }
+}

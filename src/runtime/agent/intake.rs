@@ -1,0 +1,125 @@
+//! What a member takes in at a boundary: mail first, then what the supervisor told it.
+
+use super::{Agent, End};
+use crate::domain::{ChatMessage, Envelope, MessageKind, ToolSpec, TranscriptEntry};
+use crate::protocol::{AgentInput, format};
+use crate::runtime::clock;
+use std::sync::Arc;
+
+/// Mail read at one boundary, in bytes; the rest follows at the next one.
+const MAIL_BATCH: usize = 1 << 20;
+
+/// What came in.
+#[derive(Default)]
+pub(super) struct Intake {
+    /// Why the member works now; `None` when nothing new is in the conversation.
+    pub cause: Option<String>,
+    /// The member is to end.
+    pub end: Option<End>,
+    /// A person interrupted it.
+    pub interrupted: bool,
+}
+
+impl Agent {
+    /// Takes what is in the channel without waiting; says whether there was anything.
+    pub(super) fn poll_down(&mut self) -> bool {
+        let mut any = false;
+        while let Ok(input) = self.down.try_recv() {
+            self.queue_input(input);
+            any = true;
+        }
+        any
+    }
+
+    pub(super) fn queue_input(&mut self, input: AgentInput) {
+        self.seen += 1;
+        if matches!(input, AgentInput::Mail) {
+            self.mail = true;
+        } else {
+            self.queue.push_back(input);
+        }
+    }
+
+    /// Moves everything that waits into the conversation.
+    pub(super) fn take_in(&mut self) -> Result<Intake, String> {
+        self.poll_down();
+        let mut intake = Intake::default();
+        if let Some(from) = self.take_mail()? {
+            intake.cause = Some(format!("mail from {from}"));
+        }
+        while let Some(input) = self.queue.pop_front() {
+            match input {
+                AgentInput::Mail => {}
+                AgentInput::Tell { text, cause } => {
+                    self.append(ChatMessage::user(text))?;
+                    intake.cause = Some(cause.to_owned());
+                }
+                AgentInput::Claimed(task) => {
+                    self.append(ChatMessage::user(format::claimed(&task)))?;
+                    intake.cause = Some(format!("claimed task {}", task.id));
+                }
+                AgentInput::Offered(tools) => self.offer(tools),
+                AgentInput::Verdict(request) => {
+                    let mark = format!("<plan-verdict request=\"{}\"", request.id);
+                    let known = self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.starts_with(&mark)));
+                    if !known {
+                        self.append(ChatMessage::user(format::verdict(&request)))?;
+                        intake.cause = Some(format!("plan {} {}", request.id, request.state.word()));
+                    }
+                }
+                AgentInput::Interrupt => intake.interrupted = true,
+                AgentInput::End { reason } | AgentInput::Kill { reason } => {
+                    intake.end = Some(End { failed: false, reason });
+                    return Ok(intake);
+                }
+            }
+        }
+        Ok(intake)
+    }
+
+    /// The protocol's tools stand beside the member's own, until others are offered.
+    fn offer(&mut self, offered: Arc<Vec<ToolSpec>>) {
+        let own = self.env.tools.offered(self.audience);
+        self.tools = if offered.is_empty() { own } else { Arc::new(own.iter().chain(offered.iter()).cloned().collect()) };
+        self.offered = offered;
+    }
+
+    /// Reads new mail and takes it in: the line that records it carries the inbox offset, so that effect and
+    /// acknowledgement are one append. Returns who wrote last.
+    fn take_mail(&mut self) -> Result<Option<String>, String> {
+        if !std::mem::take(&mut self.mail) {
+            return Ok(None);
+        }
+        let mut from = None;
+        loop {
+            let mail = self.env.store.mail_after(&self.member.name, self.offset, MAIL_BATCH).map_err(|e| e.to_string())?;
+            for fault in &mail.faults {
+                self.notice(crate::domain::event::NoticeLevel::Warning, format!("inbox of {}: {fault}", self.member.name));
+            }
+            if mail.next == self.offset {
+                return Ok(from);
+            }
+            let entry = TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: mail.messages.clone() };
+            self.env.store.append_transcript(&self.member.name, &[entry]).map_err(|e| format!("the transcript cannot be written: {e}"))?;
+            self.offset = mail.next;
+            if let Some(last) = mail.messages.last() {
+                from = Some(last.from.to_string());
+                self.messages.push(ChatMessage::user(format::mails(&mail.messages)));
+            }
+        }
+    }
+
+    /// Whether a shutdown request is among the mail that was not taken in yet. Between two tools it comes before the rest
+    /// of the batch; other mail waits for the batch's end, since results must follow their calls.
+    pub(super) fn shutdown_waits(&self) -> bool {
+        let asks = |m: &Envelope| m.kind == MessageKind::ShutdownRequest && m.request_id.is_some();
+        self.mail && self.env.store.mail_after(&self.member.name, self.offset, MAIL_BATCH).is_ok_and(|mail| mail.messages.iter().any(asks))
+    }
+
+    /// Takes an interrupt, an end or a kill out of the queue, if one is there.
+    pub(super) fn take_urgent(&mut self) -> Option<AgentInput> {
+        let urgent = |i: &AgentInput| matches!(i, AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. });
+        let at = self.queue.iter().position(urgent)?;
+        self.queue.remove(at)
+    }
+}

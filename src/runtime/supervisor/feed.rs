@@ -1,0 +1,130 @@
+//! The flight recorder and the screens that follow it.
+
+use super::Supervisor;
+use crate::domain::event::{EVENT_VERSION, TaskChange};
+use crate::domain::{EventRecord, Party, TeamEvent};
+use crate::runtime::clock;
+use crate::store::Events;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// History that a new screen gets, in bytes of the log's end. Enough for hours; bounded, so that a start stays quick.
+const HISTORY_MAX: u64 = 8 << 20;
+/// Bytes read from the log at once.
+const READ: usize = 1 << 20;
+
+impl Supervisor {
+    /// Logs and shows a fact that changes no state of the core.
+    pub(super) fn record(&mut self, event: TeamEvent) {
+        self.seq += 1;
+        let record = EventRecord { v: EVENT_VERSION, seq: self.seq, at: clock::now(), event };
+        let shared = Arc::new(record.clone());
+        self.subscribers.retain(|tx| tx.send(shared.clone()).is_ok());
+        self.log.push(record);
+    }
+
+    /// Writes what was recorded since the last time, in one append.
+    pub(super) fn write_log(&mut self) {
+        if self.log.is_empty() {
+            return;
+        }
+        let records = std::mem::take(&mut self.log);
+        if let Err(error) = self.env.store.append_events(&records) {
+            tracing::error!(%error, "the event log cannot be written");
+            let text = format!("the event log cannot be written: {error}");
+            let record = EventRecord {
+                v: EVENT_VERSION,
+                seq: self.seq,
+                at: clock::now(),
+                event: TeamEvent::Noticed { level: crate::domain::event::NoticeLevel::Error, text, name: None },
+            };
+            let shared = Arc::new(record);
+            self.subscribers.retain(|tx| tx.send(shared.clone()).is_ok());
+        }
+    }
+
+    /// The state as events: what a screen that starts now has to know.
+    pub(super) fn snapshot(&self) -> Vec<TeamEvent> {
+        let mut events = vec![self.opened.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
+        for member in self.core.members() {
+            events.push(TeamEvent::MemberChanged { member: member.clone(), why: None });
+            events.push(TeamEvent::ActivityChanged { name: member.name.clone(), activity: self.core.activity(&member.name) });
+        }
+        events.extend(self.core.board().iter().map(|task| TeamEvent::TaskChanged {
+            task: task.clone(),
+            change: TaskChange::Loaded,
+            by: Party::System,
+        }));
+        let mut requests: Vec<_> = self.core.requests().cloned().collect();
+        requests.sort_by_key(|r| (r.created, r.id.clone()));
+        events.extend(requests.into_iter().map(|request| TeamEvent::RequestChanged { request }));
+        events
+    }
+
+    /// The state first, then what the log tells of the time before this process, then everything that comes.
+    pub(super) fn subscribe(&mut self, tx: mpsc::UnboundedSender<Arc<EventRecord>>) {
+        self.write_log();
+        let at = clock::now();
+        let known = self.seq;
+        for event in self.snapshot() {
+            if tx.send(Arc::new(EventRecord { v: EVENT_VERSION, seq: known, at, event })).is_err() {
+                return;
+            }
+        }
+        for record in self.history() {
+            if tx.send(record).is_err() {
+                return;
+            }
+        }
+        self.subscribers.push(tx);
+    }
+
+    fn history(&self) -> Vec<Arc<EventRecord>> {
+        let mut from = self.log_start;
+        let mut out = Vec::new();
+        loop {
+            match self.env.store.events_after(from, READ) {
+                Ok(Events { records, next, .. }) if next != from => {
+                    out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
+                    from = next;
+                }
+                Ok(_) => return out,
+                Err(error) => {
+                    tracing::error!(%error, "the event log cannot be read");
+                    return out;
+                }
+            }
+        }
+    }
+}
+
+/// Where the history of a log of this length begins.
+pub(super) fn history_start(length: u64) -> u64 {
+    length.saturating_sub(HISTORY_MAX)
+}
+
+/// Facts that feed panes; those that carry state are in the snapshot, and an old one must not overwrite it.
+fn is_history(event: &TeamEvent) -> bool {
+    match event {
+        TeamEvent::MessageSent { .. }
+        | TeamEvent::TurnStarted { .. }
+        | TeamEvent::TurnEnded { .. }
+        | TeamEvent::AnswerFinished { .. }
+        | TeamEvent::ToolStarted { .. }
+        | TeamEvent::ToolFinished { .. }
+        | TeamEvent::UsageAdded { .. }
+        | TeamEvent::Compacted { .. }
+        | TeamEvent::Denied { .. }
+        | TeamEvent::Traced { .. } => true,
+        TeamEvent::Opened { .. }
+        | TeamEvent::MemberChanged { .. }
+        | TeamEvent::MemberRemoved { .. }
+        | TeamEvent::ActivityChanged { .. }
+        | TeamEvent::TaskChanged { .. }
+        | TeamEvent::TaskRemoved { .. }
+        | TeamEvent::RequestChanged { .. }
+        | TeamEvent::Noticed { .. }
+        | TeamEvent::ProtocolChanged { .. }
+        | TeamEvent::Finished { .. } => false,
+    }
+}

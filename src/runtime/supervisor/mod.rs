@@ -1,0 +1,230 @@
+//! The supervisor: owns the team core, linearizes every input, carries out its effects, and is the truth for the screen.
+//!
+//! An input is decided, its effects are carried out in order (save before send), then what follows from the new state is
+//! settled. A write that lost against another process brings that process's version in and decides again.
+
+mod changes;
+mod drive;
+mod execute;
+mod feed;
+mod open;
+mod schema;
+mod seats;
+mod timers;
+
+pub use open::{Opened, open};
+
+use super::clock;
+use super::env::RuntimeEnv;
+use super::ids::RandomIds;
+use super::inbound::{Inbound, ReplyTo};
+use crate::domain::{EventRecord, MemberName, Party, Refusal, RequestId, TeamCommand};
+use crate::protocol::{AgentReport, Effect, Input, TeamCore};
+use crate::store::{Guard, Key, Revision};
+use execute::Carried;
+use seats::Seats;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use timers::Timers;
+use tokio::sync::mpsc;
+
+/// How often one input is decided again after losing against another process.
+const RETRIES: usize = 20;
+/// Consequences of one input; a team of 1,000 members and as many tasks stays far below.
+const SETTLE_MAX: usize = 100_000;
+/// Inputs taken in one go before the log is written.
+const BATCH: usize = 256;
+
+/// The task that owns a team.
+pub struct Supervisor {
+    core: TeamCore,
+    env: Arc<RuntimeEnv>,
+    tx: mpsc::UnboundedSender<Inbound>,
+    rx: mpsc::UnboundedReceiver<Inbound>,
+    seats: Seats,
+    timers: Timers,
+    revisions: HashMap<Key, Revision>,
+    deferred: HashMap<RequestId, ReplyTo>,
+    subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
+    seq: u64,
+    log: Vec<EventRecord>,
+    log_start: u64,
+    team_dirty: Option<crate::domain::Timestamp>,
+    inbox_seen: HashMap<MemberName, u64>,
+    own_mail: HashSet<Arc<str>>,
+    own_mail_order: VecDeque<Arc<str>>,
+    missing: BTreeSet<Key>,
+    opened: crate::domain::TeamEvent,
+    watching: bool,
+    poll_at: Option<crate::domain::Timestamp>,
+    ids: RandomIds,
+    _guards: Vec<Guard>,
+    opening: Vec<Effect>,
+    drive: drive::Drive,
+}
+
+impl Supervisor {
+    /// Runs until it is closed.
+    pub async fn run(mut self) {
+        loop {
+            let wake = self.next_wake();
+            tokio::select! {
+                biased;
+                inbound = self.rx.recv() => {
+                    let Some(inbound) = inbound else { break };
+                    if let Some(done) = self.take_batch(inbound) {
+                        self.close().await;
+                        let _ = done.send(());
+                        return;
+                    }
+                }
+                ended = self.seats.next_end() => self.seat_ended(ended),
+                () = timers::sleep_until(wake) => self.on_wake(),
+            }
+            self.write_log();
+        }
+        self.close().await;
+    }
+
+    /// Handles an input and those that wait behind it; returns the reply of a close.
+    fn take_batch(&mut self, first: Inbound) -> Option<tokio::sync::oneshot::Sender<()>> {
+        let mut next = Some(first);
+        for _ in 0..BATCH {
+            let Some(inbound) = next.take() else { break };
+            match inbound {
+                Inbound::Command { by, generation, command, reply } => self.on_command(by, generation, command, reply),
+                Inbound::Report { name, generation, report, seen } => self.on_report(name, generation, report, seen),
+                Inbound::TellBack { name, generation, text } => {
+                    if self.core.member(&name).is_some_and(|m| m.generation == generation) {
+                        self.tell(&name, crate::protocol::AgentInput::Tell { text, cause: "background command" });
+                    }
+                }
+                Inbound::Changed(change) => self.on_change(change),
+                Inbound::Subscribe(tx) => self.subscribe(tx),
+                Inbound::Close(done) => return Some(done),
+            }
+            next = self.rx.try_recv().ok();
+        }
+        if let Some(left) = next {
+            let _ = self.tx.send(left);
+        }
+        None
+    }
+
+    fn on_command(&mut self, by: Party, generation: Option<crate::domain::Generation>, command: TeamCommand, reply: ReplyTo) {
+        let stale = by.member().is_some_and(|name| self.core.member(name).map(|m| m.generation) != generation);
+        if stale {
+            let _ = reply.send(Err(Refusal::Unavailable("this member was replaced by a newer one".into())));
+            return;
+        }
+        match command {
+            TeamCommand::UseProtocolTool { tool, arguments } if self.core.is_driving() => {
+                self.use_protocol_tool(&by, &tool, arguments, reply)
+            }
+            command => self.handle(&Input::Command { by, command }, Some(reply)),
+        }
+    }
+
+    fn on_report(&mut self, name: MemberName, generation: crate::domain::Generation, report: AgentReport, seen: u64) {
+        // More is under way to it: it will work again, and rest later.
+        if matches!(report, AgentReport::Rested { .. }) && !self.seats.has_seen_all(&name, generation, seen) {
+            return;
+        }
+        if matches!(report, AgentReport::Ended { .. }) {
+            self.seats.forget(&name, generation);
+        }
+        self.handle(&Input::Report { name, generation, report }, None);
+    }
+
+    /// Decides an input, carries it out, and settles what follows.
+    fn handle(&mut self, input: &Input, reply: Option<ReplyTo>) {
+        let mut reply = reply;
+        for _ in 0..RETRIES {
+            let effects = match self.core.decide(input, clock::now(), &mut self.ids) {
+                Ok(effects) => effects,
+                Err(refusal) => {
+                    answer(&mut reply, Err(refusal));
+                    break;
+                }
+            };
+            match self.carry_out(effects, &mut reply) {
+                Carried::Done => break,
+                Carried::Lost(outside) => self.take_outside(*outside),
+                Carried::Failed(error) => {
+                    tracing::error!(%error, "store");
+                    self.notice_store(&error);
+                    answer(&mut reply, Err(Refusal::Store(error)));
+                    break;
+                }
+            }
+        }
+        answer(&mut reply, Err(Refusal::Store("another process keeps changing this: try again".into())));
+        self.drive_after(input);
+        self.settle();
+    }
+
+    /// Carries out what follows from the state, until nothing does.
+    fn settle(&mut self) {
+        for _ in 0..SETTLE_MAX {
+            let effects = self.core.settle(clock::now(), &mut self.ids);
+            if effects.is_empty() {
+                return;
+            }
+            match self.carry_out(effects, &mut None) {
+                Carried::Done => {}
+                Carried::Lost(outside) => self.take_outside(*outside),
+                Carried::Failed(error) => {
+                    self.notice_store(&error);
+                    return;
+                }
+            }
+        }
+        tracing::error!("consequences did not end");
+    }
+
+    /// Brings in what another process wrote. Effects that fail here are reported; the next change brings them again.
+    fn take_outside(&mut self, outside: crate::protocol::Outside) {
+        let input = Input::Outside(outside);
+        if let Ok(effects) = self.core.decide(&input, clock::now(), &mut self.ids)
+            && let Carried::Failed(error) = self.carry_out(effects, &mut None)
+        {
+            self.notice_store(&error);
+        }
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, reply: &mut Option<ReplyTo>) -> Carried {
+        for effect in effects {
+            match self.execute(effect, reply) {
+                Carried::Done => {}
+                stopped => return stopped,
+            }
+        }
+        Carried::Done
+    }
+
+    /// Stops everybody now, bounded, then writes what is left.
+    async fn close(&mut self) {
+        self.seats.kill_all();
+        while let Some(ended) = self.seats.next_end_within(crate::runtime::supervisor::seats::CLOSE_GRACE).await {
+            while let Ok(inbound) = self.rx.try_recv() {
+                if let Inbound::Report { name, generation, report, seen } = inbound {
+                    self.on_report(name, generation, report, seen);
+                }
+            }
+            self.seat_ended(Some(ended));
+        }
+        while let Ok(inbound) = self.rx.try_recv() {
+            if let Inbound::Report { name, generation, report, seen } = inbound {
+                self.on_report(name, generation, report, seen);
+            }
+        }
+        self.flush_team();
+        self.write_log();
+    }
+}
+
+fn answer(reply: &mut Option<ReplyTo>, result: Result<crate::domain::Reply, Refusal>) {
+    if let Some(reply) = reply.take() {
+        let _ = reply.send(result);
+    }
+}

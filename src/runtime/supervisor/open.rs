@@ -1,0 +1,170 @@
+//! Taking a workspace up: the lock, the files, the watch, then the task.
+
+use super::super::handle::TeamHandle;
+use super::Supervisor;
+use super::feed::history_start;
+use super::seats::Seats;
+use super::timers::Timers;
+use crate::domain::event::NoticeLevel;
+use crate::domain::{TeamEvent, Timestamp};
+use crate::protocol::TeamCore;
+use crate::protocol::core::Loaded;
+use crate::runtime::clock;
+use crate::runtime::env::RuntimeEnv;
+use crate::runtime::ids::RandomIds;
+use crate::runtime::inbound::Inbound;
+use crate::store::{Fault, Guard, Key, Revision, StoreError, Topic};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// A log longer than this is moved aside at the next start.
+const LOG_MAX: u64 = 64 << 20;
+
+/// A team that runs, and the task that runs it.
+pub struct Opened {
+    /// Gives commands and facts.
+    pub handle: TeamHandle,
+    /// Ends when the handle was closed.
+    pub task: JoinHandle<()>,
+}
+
+struct Files {
+    loaded: Loaded,
+    revisions: HashMap<Key, Revision>,
+    faults: Vec<Fault>,
+}
+
+/// Takes the workspace's lock and runs its team. `None`: another process runs it.
+pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<Opened>, StoreError> {
+    let Some(lock) = env.store.lock_team()? else { return Ok(None) };
+    let (tx, rx) = mpsc::unbounded_channel();
+    let changes = tx.clone();
+    let watch = env.store.watch(move |change| {
+        let _ = changes.send(Inbound::Changed(change));
+    });
+    let files = read(&env)?;
+    let env = Arc::new(env);
+    let mut supervisor = build(env.clone(), files.revisions, lock, tx.clone(), rx, files.loaded)?;
+    supervisor.settle_watch(watch);
+    for fault in files.faults {
+        supervisor.notice_store(&fault.to_string());
+    }
+    let handle = TeamHandle { tx, live: env.live.clone() };
+    #[expect(clippy::disallowed_methods, reason = "the one task without a parent; its handle is returned")]
+    let task = {
+        let _entered = runtime.enter();
+        tokio::spawn(supervisor.begin())
+    };
+    Ok(Some(Opened { handle, task }))
+}
+
+fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
+    let mut revisions = HashMap::new();
+    let mut faults = Vec::new();
+    let mut loaded = Loaded::default();
+    if let Some((team, revision)) = env.store.team()? {
+        revisions.insert(Key::Team, revision);
+        loaded.team = Some(team);
+    }
+    let tasks = env.store.tasks()?;
+    faults.extend(tasks.faults);
+    for (task, revision) in tasks.items {
+        revisions.insert(Key::Task(task.id), revision);
+        loaded.tasks.push(task);
+    }
+    let requests = env.store.requests()?;
+    faults.extend(requests.faults);
+    for (request, revision) in requests.items {
+        revisions.insert(Key::Request(request.id.clone()), revision);
+        loaded.requests.push(request);
+    }
+    Ok(Files { loaded, revisions, faults })
+}
+
+fn build(
+    env: Arc<RuntimeEnv>,
+    revisions: HashMap<Key, Revision>,
+    lock: Guard,
+    tx: mpsc::UnboundedSender<Inbound>,
+    rx: mpsc::UnboundedReceiver<Inbound>,
+    loaded: Loaded,
+) -> Result<Supervisor, StoreError> {
+    let now = clock::now();
+    if env.store.backend().end(&Topic::Events)? > LOG_MAX {
+        env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
+    }
+    let log_end = env.store.backend().end(&Topic::Events)?;
+    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let opened = TeamEvent::Opened {
+        team: core.name().to_owned(),
+        protocol: core.protocol().to_owned(),
+        provider: env.model.name().to_owned(),
+        model: env.model_name.clone(),
+        scripted: env.model.is_scripted(),
+        pid: std::process::id(),
+    };
+    let mut inbox_seen = HashMap::new();
+    for member in core.members() {
+        inbox_seen.insert(member.name.clone(), env.store.inbox_end(&member.name)?);
+    }
+    Ok(Supervisor {
+        core,
+        env,
+        tx,
+        rx,
+        seats: Seats::default(),
+        timers: Timers::default(),
+        revisions,
+        deferred: HashMap::new(),
+        subscribers: Vec::new(),
+        // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
+        seq: u64::try_from(now.0).unwrap_or_default(),
+        log: Vec::new(),
+        log_start: history_start(log_end),
+        team_dirty: None,
+        inbox_seen,
+        own_mail: HashSet::new(),
+        own_mail_order: VecDeque::new(),
+        missing: BTreeSet::new(),
+        opened,
+        watching: false,
+        poll_at: None,
+        ids: RandomIds,
+        _guards: vec![lock],
+        opening: effects,
+        drive: super::drive::Drive::default(),
+    })
+}
+
+impl Supervisor {
+    fn settle_watch(&mut self, watch: Result<Guard, StoreError>) {
+        match watch {
+            Ok(guard) => {
+                self._guards.push(guard);
+                self.watching = true;
+            }
+            Err(error) => {
+                let text = format!("{error}; the files are polled every {} s instead", self.env.settings.poll_interval.max(1));
+                self.record(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None });
+                self.poll_at = Some(Timestamp::default());
+            }
+        }
+    }
+
+    async fn begin(mut self) {
+        self.record(self.opened.clone());
+        for text in self.env.notices.clone() {
+            self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
+        }
+        let effects = std::mem::take(&mut self.opening);
+        if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
+            self.notice_store(&error);
+        }
+        self.restore_drive();
+        self.settle();
+        self.write_log();
+        self.run().await;
+    }
+}

@@ -1,0 +1,32 @@
+//! The screen of a team: the state from `app`, drawn by the views.
+
+use super::screen::Screen;
+use super::style::Style;
+use super::view;
+use crate::app::msg::{Cmd, Msg};
+use crate::app::{State, update};
+use crate::domain::Timestamp;
+use ratatui::Frame;
+
+/// State and style together.
+pub struct TeamScreen {
+    /// What is shown.
+    pub state: State,
+    /// How it looks.
+    pub style: Style,
+}
+
+impl Screen for TeamScreen {
+    fn update(&mut self, msg: Msg, now: Timestamp) -> Vec<Cmd> {
+        update(&mut self.state, msg, now)
+    }
+
+    fn draw(&mut self, frame: &mut Frame<'_>, now: Timestamp) {
+        view::draw(frame, &mut self.state, &self.style, now);
+    }
+
+    fn attached(&mut self, is_runner: bool, _now: Timestamp) -> Vec<Cmd> {
+        self.state.options.is_runner = is_runner;
+        Vec::new()
+    }
+}

@@ -1,0 +1,10 @@
+//! The team core and the turn machine, without a clock, files or tasks.
+
+mod board;
+mod conversation;
+mod finishing;
+mod outside;
+mod plans;
+mod shutdown;
+mod turn;
+mod world;

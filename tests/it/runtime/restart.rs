@@ -1,0 +1,98 @@
+//! The app ends, comes back, and other processes write in between.
+
+use crate::support::team::{TestTeam, scripted, settings, store_at};
+use signoff::domain::*;
+use std::time::Duration;
+
+const WORKER: &str = r#"
+format = 1
+[[rule]]
+on = "claimed"
+[[rule.step]]
+say = "I take it."
+tool = "task_update"
+args = { task_id = "{task_id}", status = "completed" }
+[[rule.step]]
+say = "Done."
+[[rule]]
+on = "prompt"
+[[rule.step]]
+say = "I wait."
+"#;
+
+async fn with_worker(dir: &std::path::Path) -> TestTeam {
+    let mut team = TestTeam::open(dir, scripted(WORKER), settings());
+    let order = SpawnOrder { name: "bob".into(), role: "worker".into(), prompt: Some("go".into()), ..SpawnOrder::default() };
+    team.human(TeamCommand::Spawn(order)).await.unwrap();
+    team.until("rest", |e| matches!(e, TeamEvent::TurnEnded { name, .. } if name.same("bob"))).await;
+    team
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_task_file_written_by_an_editor_is_claimed_and_completed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = with_worker(dir.path()).await;
+    std::fs::write(dir.path().join(".tasks/task_7.json"), br#"{"id":7,"subject":"from an editor","status":"pending","blockedBy":[]}"#)
+        .unwrap();
+    let done = team
+        .until(
+            "completion",
+            |e| matches!(e, TeamEvent::TaskChanged { task, .. } if task.id == TaskId(7) && task.status == TaskStatus::Completed),
+        )
+        .await;
+    assert!(matches!(&done.event, TeamEvent::TaskChanged { task, .. } if task.owner.as_ref().unwrap().same("bob")));
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unknown_fields_of_a_task_survive_the_teams_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = with_worker(dir.path()).await;
+    std::fs::write(dir.path().join(".tasks/task_1.json"), br#"{"id":1,"subject":"a","status":"pending","blockedBy":[],"priority":"high"}"#)
+        .unwrap();
+    team.until("completion", |e| matches!(e, TeamEvent::TaskChanged { task, .. } if task.status == TaskStatus::Completed)).await;
+    let text = std::fs::read_to_string(dir.path().join(".tasks/task_1.json")).unwrap();
+    assert!(text.contains("\"priority\"") && text.contains("high"), "{text}");
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_requested_in_the_teams_file_starts() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = with_worker(dir.path()).await;
+    tokio::time::sleep(Duration::from_millis(0)).await;
+    let (mut config, revision) = loop {
+        let Some((config, revision)) = team.store.team().unwrap() else { continue };
+        if config.members.iter().any(|m| m.name.same("bob")) {
+            break (config, revision);
+        }
+    };
+    config.members.push(Member { status: MemberStatus::Requested, ..Member::new(MemberName::parse("dave").unwrap(), "tester") });
+    let _ = revision;
+    let text = serde_json::to_vec_pretty(&config).unwrap();
+    std::fs::write(dir.path().join("team/config.json"), text).unwrap();
+    team.until("dave", |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.name.same("dave") && member.status.is_live()))
+        .await;
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn t25_a_second_process_does_not_run_the_team() {
+    let dir = tempfile::tempdir().unwrap();
+    let team = TestTeam::open(dir.path(), scripted("format = 1"), settings());
+    assert!(store_at(&team.dir).lock_team().unwrap().is_none(), "the lock is taken");
+    team.close().await;
+    assert!(store_at(dir.path()).lock_team().unwrap().is_some(), "and free again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn t19_a_corrupt_task_is_reported_and_left_and_the_rest_works() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join(".tasks")).unwrap();
+    std::fs::write(dir.path().join(".tasks/task_1.json"), b"{\"id\":1,").unwrap();
+    std::fs::write(dir.path().join(".tasks/task_2.json"), br#"{"id":2,"subject":"fine"}"#).unwrap();
+    let mut team = TestTeam::open(dir.path(), scripted("format = 1"), settings());
+    team.until("task 2", |e| matches!(e, TeamEvent::TaskChanged { task, .. } if task.id == TaskId(2))).await;
+    assert_eq!(std::fs::read(dir.path().join(".tasks/task_1.json")).unwrap(), b"{\"id\":1,");
+    team.close().await;
+}

@@ -1,0 +1,3 @@
+//! Shared helpers of the suites.
+
+pub mod team;
