@@ -76,8 +76,7 @@ async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn 
         Some(remote) => Arc::new(remote),
         None => {
             let Session { loaded, env, .. } = &session;
-            let choice =
-                Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
+            let choice = Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
             let chosen = choose_model(choice).await?;
             team::open(Opening::new(&session, loaded.config.team.clone(), chosen)?).await?
         }
@@ -181,7 +180,10 @@ fn style(theme: &str, color: ColorMode, ascii: bool) -> Result<Style, CliError> 
     if !theme.contains('/') && Path::new(theme).extension().is_none() {
         let known = ["default", "dark", "light", "mono"];
         if !known.contains(&theme) {
-            return Err(CliError::Usage(format!("screen.theme: there is no theme {theme:?}: choose one of {}, or the path of a file", known.join(", "))));
+            return Err(CliError::Usage(format!(
+                "screen.theme: there is no theme {theme:?}: choose one of {}, or the path of a file",
+                known.join(", ")
+            )));
         }
         return Ok(Style::new(theme, color, ascii));
     }
@@ -195,14 +197,19 @@ fn keymap(session: &Session) -> Result<Keymap, CliError> {
     let wrong = |error: crate::app::KeymapError| CliError::Usage(error.to_string());
     let own = screen.keys_as_keymap();
     let file = match &screen.keymap {
-        Some(path) => Some((std::fs::read_to_string(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?, path.display().to_string())),
+        Some(path) => Some((
+            std::fs::read_to_string(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?,
+            path.display().to_string(),
+        )),
         None => None,
     };
     match (file, own) {
         (None, None) => Ok(Keymap::default()),
         (Some((text, origin)), None) => Keymap::with_overrides(&text, &origin).map_err(wrong),
         (None, Some(text)) => Keymap::with_overrides(&text, "screen.keys").map_err(wrong),
-        (Some(_), Some(_)) => Err(CliError::Usage("screen.keymap and [screen.keys] cannot be used together: move the keys into the file".into())),
+        (Some(_), Some(_)) => {
+            Err(CliError::Usage("screen.keymap and [screen.keys] cannot be used together: move the keys into the file".into()))
+        }
     }
 }
 
