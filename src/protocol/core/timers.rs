@@ -1,8 +1,8 @@
 //! Timers that fired.
 
-use super::super::effect::{AgentInput, Effect, Mark, Phase, PlanGate, Timer};
+use super::super::effect::{Effect, Phase, Timer};
 use super::TeamCore;
-use crate::domain::{MemberName, TaskStatus, Timestamp};
+use crate::domain::{MemberName, Task, TaskStatus, Timestamp};
 use std::time::Duration;
 
 impl TeamCore {
@@ -15,7 +15,9 @@ impl TeamCore {
                 vec![Effect::Abort { name: name.clone() }]
             }
             Timer::Idle(..) | Timer::Kill(..) => Vec::new(),
-            Timer::Shutdown(id) => self.requests.get(id).filter(|r| r.is_pending()).map(|r| self.shutdown_expired(r)).unwrap_or_default(),
+            Timer::Shutdown(id) => {
+                self.requests.get(id).filter(|r| r.is_pending()).map(|r| self.shutdown_expired(r, now)).unwrap_or_default()
+            }
             Timer::WallTime(None) => {
                 self.stop_for_budget(&format!("the team's budget is used up: {} s of wall time", self.settings.budget.seconds), now)
             }
@@ -26,24 +28,21 @@ impl TeamCore {
     /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
     /// are still open on the board.
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
-        let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. })) else { return Vec::new() };
-        let waits = matches!(seat.gate, PlanGate::Pending(_)) || self.board.in_progress_of(name).next().is_some();
+        let rests = |seat: &super::Seat| matches!(seat.phase, Phase::Resting { .. }) && seat.ending.is_none();
+        if !self.seat(name).is_some_and(rests) {
+            return Vec::new();
+        }
+        let waits = self.waits_for_verdict(name) || self.board.in_progress_of(name).next().is_some();
         if waits || (self.claims_by_themselves() && self.work_may_come()) {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
         }
-        let reason = format!("nothing to do for {} s", self.settings.idle_timeout);
-        vec![
-            Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.clone()) }),
-            Effect::Tell { name: name.clone(), input: AgentInput::End { reason } },
-        ]
+        self.end_member(name, &format!("nothing to do for {} s", self.settings.idle_timeout), now)
     }
 
-    /// Whether an open task can still become ready by itself.
+    /// Whether an open task can still become ready by itself: somebody works on one, or an answer is awaited.
     fn work_may_come(&self) -> bool {
-        self.board.counts().doing > 0
-            || self
-                .board
-                .iter()
-                .any(|task| task.status == TaskStatus::Pending && self.board.stuck(task.id).is_none() && !self.pending.is_empty())
+        let open = |task: &Task| task.status == TaskStatus::Pending && self.board.stuck(task.id).is_none();
+        let goes_on = |name: &MemberName| self.is_live(name) && (!self.is_resting(name) || self.waits_for_verdict(name));
+        self.board.in_progress().any(|(owner, _)| goes_on(owner)) || (!self.pending.is_empty() && self.board.iter().any(|task| open(task)))
     }
 }
