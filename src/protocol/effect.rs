@@ -4,7 +4,7 @@ use super::turn::Outcome;
 use crate::domain::event::NoticeLevel;
 use crate::domain::{
     Activity, CallId, Envelope, Generation, Member, MemberName, MemberStatus, MessageId, Party, Refusal, Reply, Request, RequestId, Task,
-    TaskId, TeamCommand, TeamConfig, TeamEvent, Timestamp, TokenUsage,
+    TaskId, TeamCommand, TeamConfig, TeamEvent, Timestamp, TokenUsage, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -78,6 +78,8 @@ pub enum AgentInput {
     Tell { text: String, cause: &'static str },
     /// A task was claimed for it.
     Claimed(Arc<Task>),
+    /// Tools that the collaboration protocol offers to it from now on, beside its own.
+    Offered(Arc<Vec<ToolSpec>>),
     /// Its plan was decided.
     Verdict(Arc<Request>),
     /// End the current turn, then wait.
@@ -126,6 +128,8 @@ pub enum Mark {
     RunOpened,
     /// The whole team is stopping.
     Stopping(Option<String>),
+    /// Whether a run of a protocol that chooses who acts goes on; its own rules then say when it ends.
+    Driving(bool),
     /// How plans are decided from now on.
     PlanMode(crate::domain::settings::PlanMode),
     /// Fields of other programs in the team's file.

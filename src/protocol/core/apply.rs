@@ -44,7 +44,7 @@ impl TeamCore {
             }
             TeamEvent::ProtocolChanged { name } => {
                 self.protocol = name.clone();
-                self.claims = Self::claims_under(name);
+                (self.claims, self.driven) = Self::rules_of(name);
             }
             TeamEvent::Finished { .. } => {
                 self.ended = true;
@@ -119,6 +119,7 @@ impl TeamCore {
                 self.closing = closing;
             }
             Mark::Stopping(reason) => self.stopping = reason,
+            Mark::Driving(driving) => self.driving = driving,
             Mark::PlanMode(mode) => self.settings.plans = mode,
             Mark::TeamExtra(extra) => self.extra = extra,
         }

@@ -9,8 +9,8 @@ impl fmt::Debug for TeamCore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} stopping={:?} closing={:?} ended={} summed_up={} plans={:?}",
-            self.protocol, self.stopping, self.closing, self.ended, self.summed_up, self.settings.plans
+            "{} driving={} stopping={:?} closing={:?} ended={} summed_up={} plans={:?}",
+            self.protocol, self.driving, self.stopping, self.closing, self.ended, self.summed_up, self.settings.plans
         )?;
         for member in &self.members {
             let task = member.task.map(|id| id.0);

@@ -73,7 +73,8 @@ impl TeamCore {
         if let Some(reason) = &self.stopping {
             return if self.anybody_live() { Vec::new() } else { vec![Effect::Mark(Mark::Stopping(None)), finished(reason, false)] };
         }
-        if self.ended || self.anybody_busy() || self.closing == Closing::Quiet || !self.pending.is_empty() {
+        let busy = self.driving || self.anybody_busy();
+        if self.ended || busy || self.closing == Closing::Quiet || !self.pending.is_empty() {
             return Vec::new();
         }
         let lead = MemberName::lead();

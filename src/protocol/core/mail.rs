@@ -59,6 +59,12 @@ impl TeamCore {
     /// Wakes the receiver. A stopped member bounces (its mail would never be read), an interrupted one keeps its mail for
     /// when it is resumed, and writing to a lead that does not run starts it: the person has nobody else to talk to.
     pub(super) fn wake_for_mail(&self, name: &MemberName, by: &Party, now: Timestamp) -> Result<Vec<Effect>, Refusal> {
+        // Where the protocol chooses who acts and there is somebody to choose, the person's words are the goal of a run:
+        // the lead reads them when it is asked to decide.
+        let teammates = self.members.iter().any(|m| !m.name.is_lead() && self.is_live(&m.name));
+        if self.driven && !self.driving && teammates && name.is_lead() && *by == Party::Human && self.is_live(name) {
+            return Ok(self.work_given());
+        }
         let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
         let mut effects = if self.is_live(name) {
             self.call(name, AgentInput::Mail)

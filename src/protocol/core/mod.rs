@@ -67,6 +67,8 @@ pub struct TeamCore {
     stopping: Option<String>,
     summed_up: bool,
     claims: bool,
+    driven: bool,
+    driving: bool,
     ended: bool,
 }
 
@@ -97,6 +99,9 @@ impl TeamCore {
             TeamCommand::GetTask { task } => Ok(vec![Effect::Reply(Reply::Task(self.board.find(*task)?.clone()))]),
             TeamCommand::ListTasks => Ok(vec![Effect::Reply(Reply::Tasks(self.board.iter().cloned().collect()))]),
             TeamCommand::ListMembers => Ok(vec![Effect::Reply(Reply::Members(self.roster()))]),
+            TeamCommand::UseProtocolTool { tool, .. } => {
+                Err(Refusal::Invalid(format!("{tool} belongs to a protocol that is not running now")))
+            }
             TeamCommand::Brief => Ok(vec![Effect::Reply(Reply::Said(self.brief()))]),
             TeamCommand::Send { to, content } => self.send(by, to, content, now, ids),
             TeamCommand::Broadcast { content } => self.broadcast(by, content, now, ids),
@@ -179,6 +184,11 @@ impl TeamCore {
     /// Whether any agent's task runs.
     pub fn anybody_live(&self) -> bool {
         self.seats.values().any(|seat| seat.phase != Phase::Off)
+    }
+
+    /// Whether the member's agent runs and waits for something new.
+    pub fn is_at_rest(&self, name: &MemberName) -> bool {
+        self.is_resting(name)
     }
 
     fn roster(&self) -> Vec<(Member, Activity)> {
@@ -281,9 +291,20 @@ impl TeamCore {
         (member != **old).then(|| TeamEvent::MemberChanged { member: Arc::new(member), why })
     }
 
-    /// Whether members of a team with this protocol claim ready tasks by themselves.
-    fn claims_under(protocol: &str) -> bool {
-        collaboration::build(protocol, collaboration::ProtocolConfig::default()).is_ok_and(|p| p.members_claim_by_themselves())
+    /// Whether members of a team with this protocol claim ready tasks by themselves, and whether it chooses who acts.
+    fn rules_of(protocol: &str) -> (bool, bool) {
+        let built = collaboration::build(protocol, collaboration::ProtocolConfig::default());
+        built.map_or((false, false), |p| (p.members_claim_by_themselves(), p.is_driven()))
+    }
+
+    /// Whether the protocol chooses who acts.
+    pub fn is_driven(&self) -> bool {
+        self.driven
+    }
+
+    /// Whether a run of such a protocol goes on.
+    pub fn is_driving(&self) -> bool {
+        self.driving
     }
 
     /// Who may give commands at all: the person, the runtime, and members whose agent runs. A command that a dead agent

@@ -53,6 +53,7 @@ impl TeamCore {
     }
 
     fn empty(settings: TeamSettings, team: &TeamConfig) -> Self {
+        let (claims, driven) = Self::rules_of(&team.protocol);
         Self {
             settings,
             name: team.team_name.clone(),
@@ -70,7 +71,9 @@ impl TeamCore {
             closing: super::Closing::Quiet,
             stopping: None,
             summed_up: true,
-            claims: Self::claims_under(&team.protocol),
+            claims,
+            driven,
+            driving: false,
             ended: true,
         }
     }

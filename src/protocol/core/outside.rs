@@ -86,6 +86,9 @@ impl TeamCore {
         if known == seen {
             return Vec::new();
         }
+        if seen.force && !known.force && seen.answer.is_none() && known.kind == RequestKind::Shutdown && known.is_pending() {
+            return self.forced_by_file(known, seen, now);
+        }
         let Some(answer) = seen.answer.as_ref().filter(|_| known.is_pending()) else { return vec![Effect::SaveRequest(known.clone())] };
         let taken = if answer.by == Party::Human {
             known.answered(&answer.by, answer.verdict.clone(), &answer.digest, self.settings.plan_reviewer, now)
@@ -99,6 +102,18 @@ impl TeamCore {
                 vec![warning(text, Some(&known.target)), Effect::SaveRequest(known.clone())]
             }
         }
+    }
+
+    /// The person wants an open shutdown to happen now: the other screen marks the request it finds.
+    fn forced_by_file(&self, known: &Request, seen: &Arc<Request>, now: Timestamp) -> Vec<Effect> {
+        let forced = Arc::new(Request { force: true, ..known.clone() });
+        let mut effects = Vec::new();
+        if forced != *seen {
+            effects.push(Effect::SaveRequest(forced.clone()));
+        }
+        effects.push(Effect::Emit(TeamEvent::RequestChanged { request: forced }));
+        effects.extend(self.kill(&known.target, "stopped by human", now));
+        effects
     }
 
     /// Only the person's shutdown requests come from outside; everything else is asked by members, who are in here.

@@ -2,7 +2,7 @@
 
 use super::super::effect::{Effect, Phase, Timer};
 use super::TeamCore;
-use crate::domain::{MemberName, Task, TaskStatus, Timestamp};
+use crate::domain::{MemberName, Timestamp};
 use std::time::Duration;
 
 impl TeamCore {
@@ -25,24 +25,18 @@ impl TeamCore {
         }
     }
 
-    /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
-    /// are still open on the board.
+    /// A teammate with nothing to do shuts down, unless something may still come to it: a verdict, a task that somebody
+    /// else's work makes ready, a word of the lead. (Origin programs count from the member's own last work; there a long plan
+    /// of the lead, or a plan that waits for the person, costs the whole team.)
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
         let rests = |seat: &super::Seat| matches!(seat.phase, Phase::Resting { .. }) && seat.ending.is_none();
         if !self.seat(name).is_some_and(rests) {
             return Vec::new();
         }
         let waits = self.waits_for_verdict(name) || self.board.in_progress_of(name).next().is_some();
-        if waits || (self.claims_by_themselves() && self.work_may_come()) {
+        if waits || self.driving || !self.pending.is_empty() || self.anybody_busy() {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
         }
         self.end_member(name, &format!("nothing to do for {} s", self.settings.idle_timeout), now)
-    }
-
-    /// Whether an open task can still become ready by itself: somebody works on one, or an answer is awaited.
-    fn work_may_come(&self) -> bool {
-        let open = |task: &Task| task.status == TaskStatus::Pending && self.board.stuck(task.id).is_none();
-        let goes_on = |name: &MemberName| self.is_live(name) && (!self.is_resting(name) || self.waits_for_verdict(name));
-        self.board.in_progress().any(|(owner, _)| goes_on(owner)) || (!self.pending.is_empty() && self.board.iter().any(|task| open(task)))
     }
 }

@@ -1,9 +1,10 @@
 //! What a member takes in at a boundary: mail first, then what the supervisor told it.
 
 use super::{Agent, End};
-use crate::domain::{ChatMessage, Envelope, MessageKind, TranscriptEntry};
+use crate::domain::{ChatMessage, Envelope, MessageKind, ToolSpec, TranscriptEntry};
 use crate::protocol::{AgentInput, format};
 use crate::runtime::clock;
+use std::sync::Arc;
 
 /// Mail read at one boundary, in bytes; the rest follows at the next one.
 const MAIL_BATCH: usize = 1 << 20;
@@ -57,6 +58,7 @@ impl Agent {
                     self.append(ChatMessage::user(format::claimed(&task)))?;
                     intake.cause = Some(format!("claimed task {}", task.id));
                 }
+                AgentInput::Offered(tools) => self.offer(tools),
                 AgentInput::Verdict(request) => {
                     let mark = format!("<plan-verdict request=\"{}\"", request.id);
                     let known = self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.starts_with(&mark)));
@@ -73,6 +75,13 @@ impl Agent {
             }
         }
         Ok(intake)
+    }
+
+    /// The protocol's tools stand beside the member's own, until others are offered.
+    fn offer(&mut self, offered: Arc<Vec<ToolSpec>>) {
+        let own = self.env.tools.offered(self.audience);
+        self.tools = if offered.is_empty() { own } else { Arc::new(own.iter().chain(offered.iter()).cloned().collect()) };
+        self.offered = offered;
     }
 
     /// Reads new mail and takes it in: the line that records it carries the inbox offset, so that effect and

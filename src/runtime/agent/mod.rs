@@ -58,6 +58,7 @@ pub(super) struct Agent {
     system: String,
     messages: Vec<ChatMessage>,
     tools: Arc<Vec<ToolSpec>>,
+    offered: Arc<Vec<ToolSpec>>,
     audience: Audience,
     model: String,
     context: u64,
@@ -105,6 +106,7 @@ impl Agent {
         Self {
             model: member.model.clone().unwrap_or_else(|| env.model_name.clone()),
             tools: env.tools.offered(audience),
+            offered: Arc::default(),
             audience,
             system,
             port,

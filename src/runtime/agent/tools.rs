@@ -2,6 +2,7 @@
 
 use super::Agent;
 use crate::domain::{Activity, ChatMessage, Reply, TeamCommand, ToolCall, text};
+use crate::llm::arguments::parse_arguments;
 use crate::protocol::turn::{Follow, Turn, TurnEffect, TurnInput};
 use crate::protocol::{AgentInput, AgentReport};
 use crate::runtime::clock;
@@ -35,6 +36,9 @@ impl Agent {
         if self.shutdown_waits() {
             return turn.handle(TurnInput::Yield);
         }
+        if self.offered.iter().any(|tool| tool.name == call.name) {
+            return self.use_protocol_tool(turn, call).await;
+        }
         let (tool, arguments) = match self.env.tools.prepare(&call.name, &call.arguments, self.audience) {
             Ok(prepared) => prepared,
             Err(fault) => return turn.handle(ended(&call, ToolOutcome::error(fault.clone()), Some(format!("{}: {fault}", call.name)))),
@@ -49,6 +53,7 @@ impl Agent {
                     AgentInput::Mail
                     | AgentInput::Tell { .. }
                     | AgentInput::Claimed(_)
+                    | AgentInput::Offered(_)
                     | AgentInput::Verdict(_)
                     | AgentInput::Interrupt => turn.handle(TurnInput::Interrupt),
                 };
@@ -59,6 +64,26 @@ impl Agent {
                 effects
             }
         }
+    }
+
+    /// A tool of the collaboration protocol: answered by its engine in the supervisor, in no time.
+    async fn use_protocol_tool(&mut self, turn: &mut Turn, call: ToolCall) -> Vec<TurnEffect> {
+        let arguments = match parse_arguments(&call.arguments) {
+            Ok(arguments) => Value::Object(arguments),
+            Err(fault) => return turn.handle(ended(&call, ToolOutcome::error(fault.clone()), Some(format!("{}: {fault}", call.name)))),
+        };
+        let summary = text::one_line(&call.arguments, 120);
+        self.tell(AgentReport::ToolBegan { call: call.id.clone(), tool: call.name.clone(), summary });
+        let outcome = match self.port.command(TeamCommand::UseProtocolTool { tool: call.name.clone(), arguments }).await {
+            Ok(Reply::ProtocolSaid { text, ok, ends_turn }) => {
+                ToolOutcome { ok, content: text, control: if ends_turn { Control::Idle } else { Control::Continue } }
+            }
+            Ok(_) => ToolOutcome::error("the protocol gave no answer"),
+            Err(refusal) => ToolOutcome::error(refusal.to_string()),
+        };
+        let (ok, output) = (outcome.ok, extract(&outcome.content));
+        self.tell(AgentReport::ToolEnded { call: call.id.clone(), tool: call.name.clone(), ok, millis: 0, output });
+        turn.handle(ended(&call, outcome, None))
     }
 
     async fn run_prepared(&mut self, call: &ToolCall, tool: Arc<dyn Tool>, arguments: Value) -> Wait {

@@ -4,9 +4,11 @@
 //! settled. A write that lost against another process brings that process's version in and decides again.
 
 mod changes;
+mod drive;
 mod execute;
 mod feed;
 mod open;
+mod schema;
 mod seats;
 mod timers;
 
@@ -58,6 +60,7 @@ pub struct Supervisor {
     ids: RandomIds,
     _guards: Vec<Guard>,
     opening: Vec<Effect>,
+    drive: drive::Drive,
 }
 
 impl Supervisor {
@@ -114,7 +117,12 @@ impl Supervisor {
             let _ = reply.send(Err(Refusal::Unavailable("this member was replaced by a newer one".into())));
             return;
         }
-        self.handle(&Input::Command { by, command }, Some(reply));
+        match command {
+            TeamCommand::UseProtocolTool { tool, arguments } if self.core.is_driving() => {
+                self.use_protocol_tool(&by, &tool, arguments, reply)
+            }
+            command => self.handle(&Input::Command { by, command }, Some(reply)),
+        }
     }
 
     fn on_report(&mut self, name: MemberName, generation: crate::domain::Generation, report: AgentReport, seen: u64) {
@@ -151,6 +159,7 @@ impl Supervisor {
             }
         }
         answer(&mut reply, Err(Refusal::Store("another process keeps changing this: try again".into())));
+        self.drive_after(input);
         self.settle();
     }
 

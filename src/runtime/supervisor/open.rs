@@ -134,6 +134,7 @@ fn build(
         ids: RandomIds,
         _guards: vec![lock],
         opening: effects,
+        drive: super::drive::Drive::default(),
     })
 }
 
@@ -154,10 +155,14 @@ impl Supervisor {
 
     async fn begin(mut self) {
         self.record(self.opened.clone());
+        for text in self.env.notices.clone() {
+            self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
+        }
         let effects = std::mem::take(&mut self.opening);
         if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
             self.notice_store(&error);
         }
+        self.restore_drive();
         self.settle();
         self.write_log();
         self.run().await;

@@ -81,7 +81,7 @@ impl Agent {
         self.queue.iter().any(|input| match input {
             AgentInput::Mail => inbox > self.offset,
             AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
-            AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
+            AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
         })
     }
 }
@@ -109,7 +109,7 @@ impl World {
         while let Some(input) = agent.queue.pop_front() {
             agent.seen += 1;
             match input {
-                AgentInput::Mail => {}
+                AgentInput::Mail | AgentInput::Offered(_) => {}
                 AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => intake.new = true,
                 AgentInput::Interrupt => intake.interrupted = true,
                 AgentInput::End { reason } | AgentInput::Kill { reason } => {

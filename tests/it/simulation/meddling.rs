@@ -64,7 +64,8 @@ fn answer_request(world: &mut World, rng: &mut Rng) -> Change {
     let digest = if rng.one_in(6) { Digest::of("another text") } else { request.digest() };
     let (state, verdict) =
         if rng.one_in(2) { (RequestState::Approved, Verdict::approve()) } else { (RequestState::Rejected, Verdict::reject()) };
-    match rng.below(6) {
+    match rng.below(7) {
+        6 => request.force = true,
         0 => request.state = RequestState::Approved,
         1 => request.body.push_str("\nand more"),
         2 => (request.state, request.answer) = (RequestState::Withdrawn, None),

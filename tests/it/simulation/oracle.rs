@@ -174,7 +174,7 @@ pub fn expected(world: &World, by: &Party, command: &TeamCommand) -> Option<bool
         }
         C::Interrupt { target } => steers && known(target).is_some_and(|m| runs(&m.name)),
         C::SetPlanMode { mode } => boss && matches!(mode, PlanMode::Ask | PlanMode::Auto | PlanMode::Deny),
-        C::SetProtocol { .. } => return None,
+        C::SetProtocol { .. } | C::UseProtocolTool { .. } => return None,
         C::StopTeam { .. } => boss,
     })
 }
