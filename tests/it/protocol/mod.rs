@@ -2,8 +2,11 @@
 
 mod board;
 mod conversation;
+mod faults;
+mod files;
 mod finishing;
 mod outside;
+mod lifecycle;
 mod plans;
 mod shutdown;
 mod turn;
