@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 const NUDGES_MAX: u32 = 2;
 /// The same fault in the arguments this often in a row ends the turn: the model is going round in circles.
 const SAME_FAULT_MAX: u32 = 3;
-/// Compactions within one turn that may fail to make room.
+/// Compactions in a row that may fail to make room.
 const COMPACTIONS_MAX: u32 = 2;
 
 /// Why a turn ended.
@@ -160,6 +160,7 @@ impl Turn {
 
     fn answered(&mut self, answer: AssistantAnswer) -> Vec<TurnEffect> {
         let AssistantAnswer { text, reasoning, calls, finish, usage: _ } = answer;
+        self.compactions = 0;
         let silent = text.trim().is_empty() && calls.is_empty();
         let promised = finish == FinishReason::ToolCalls && calls.is_empty();
         let mut effects = Vec::new();

@@ -1,6 +1,6 @@
 //! Facts change the state; nothing else does.
 
-use super::super::effect::{Closing, Mark, Phase};
+use super::super::effect::{AgentInput, Closing, Mark, Phase};
 use super::{Seat, TeamCore};
 use crate::domain::event::TaskChange;
 use crate::domain::{Member, MemberName, TeamEvent};
@@ -120,6 +120,18 @@ impl TeamCore {
         }
     }
 
+    /// An agent was told something that may be work. Until it answers, a resting one counts neither as free for a task nor
+    /// as done: its mail is on the way.
+    pub fn told(&mut self, name: &MemberName, input: &AgentInput) {
+        let wakes = match input {
+            AgentInput::Mail | AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
+            AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
+        };
+        if wakes && self.is_resting(name) {
+            self.with_seat(name, |seat| seat.woken = true);
+        }
+    }
+
     fn with_seat(&mut self, name: &MemberName, change: impl FnOnce(&mut Seat)) {
         if let Some(seat) = self.seats.get_mut(name) {
             change(seat);
@@ -137,6 +149,7 @@ impl TeamCore {
         if phase == Phase::Off {
             seat.ending = None;
         }
+        seat.woken = false;
         seat.phase = phase;
     }
 }

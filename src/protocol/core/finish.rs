@@ -51,6 +51,7 @@ impl TeamCore {
         let Some(seat) = self.seat(name).filter(|_| !name.is_lead()) else { return false };
         let rested_well = matches!(&seat.phase, Phase::Resting { outcome, .. } if !matches!(outcome, Outcome::Interrupted));
         rested_well
+            && !seat.woken
             && seat.ending.is_none()
             && !matches!(seat.gate, PlanGate::Pending(_))
             && self.board.in_progress_of(name).next().is_none()
@@ -64,7 +65,7 @@ impl TeamCore {
         if let Some(reason) = &self.stopping {
             return if self.anybody_live() { Vec::new() } else { vec![Effect::Mark(Mark::Stopping(None)), finished(reason, false)] };
         }
-        let busy = self.seats.values().any(|seat| seat.phase == Phase::Working);
+        let busy = self.seats.values().any(|seat| seat.phase == Phase::Working || seat.woken);
         if busy || self.driving || self.closing == Closing::Quiet || !self.pending.is_empty() {
             return Vec::new();
         }

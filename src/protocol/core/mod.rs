@@ -40,6 +40,8 @@ struct Seat {
     nudged: Option<TaskId>,
     ending: Option<String>,
     reports_back: bool,
+    /// Was told something while it rested; its agent has not said yet whether that is work.
+    woken: bool,
     spend: Spend,
     order: usize,
 }
@@ -182,7 +184,7 @@ impl TeamCore {
 
     /// Whether the member's agent runs and waits for something new.
     pub fn is_at_rest(&self, name: &MemberName) -> bool {
-        self.is_resting(name)
+        self.is_resting(name) && !self.seat(name).is_some_and(|seat| seat.woken)
     }
 
     fn roster(&self) -> Vec<(Member, Activity)> {

@@ -140,6 +140,7 @@ impl TeamCore {
             Effect::Mark(Mark::Live { name: name.clone(), live: false }),
             Effect::CancelTimer(Timer::Idle(name.clone(), member.generation)),
             Effect::CancelTimer(Timer::Kill(name.clone(), member.generation)),
+            Effect::CancelTimer(Timer::WallTime(Some(name.clone()))),
         ];
         effects.extend(self.release_all_of(name, &words, now));
         effects.extend(self.end_open_requests(member, &reason, now));

@@ -19,6 +19,7 @@ impl TeamCore {
             Timer::WallTime(None) => {
                 self.stop_for_budget(&format!("the team's budget is used up: {} s of wall time", self.settings.budget.seconds), now)
             }
+            Timer::WallTime(Some(name)) if !self.is_live(name) => Vec::new(),
             Timer::WallTime(Some(name)) => self.kill(name, &format!("budget: {} s of wall time", self.settings.member_budget.seconds), now),
         }
     }
@@ -26,7 +27,7 @@ impl TeamCore {
     /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
     /// are still open on the board.
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
-        let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. })) else { return Vec::new() };
+        let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. }) && !seat.woken) else { return Vec::new() };
         let waits = matches!(seat.gate, PlanGate::Pending(_)) || self.board.in_progress_of(name).next().is_some();
         if waits || (self.claims_by_themselves() && self.work_may_come()) {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
