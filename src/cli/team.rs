@@ -3,11 +3,11 @@
 use super::compose::Chosen;
 use super::error::CliError;
 use super::session::Session;
-use crate::config::instructions::{self, Instructions};
 use crate::collaboration::ProtocolConfig;
+use crate::config::instructions::{self, Instructions};
 use crate::domain::TeamSettings;
-use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::runtime::remote::{RemoteTeam, Runner};
+use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::store::{TeamStore, import};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
