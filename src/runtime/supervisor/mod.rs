@@ -54,7 +54,7 @@ pub struct Supervisor {
     own_mail: HashSet<Arc<str>>,
     own_mail_order: VecDeque<Arc<str>>,
     missing: BTreeSet<Key>,
-    opened: crate::domain::TeamEvent,
+    opened: (crate::domain::Timestamp, crate::domain::TeamEvent),
     watching: bool,
     poll_at: Option<crate::domain::Timestamp>,
     ids: RandomIds,
