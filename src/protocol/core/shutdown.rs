@@ -89,8 +89,7 @@ impl TeamCore {
         effects.extend(self.end_member(&request.target, "shut down on request", now));
         let words = format!("{} has shut down (it was idle)", request.target);
         effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
-        // It did nothing and will do nothing more: the roster says so before its task has wound up.
-        effects.extend(self.set_status(&request.target, MemberStatus::Shutdown, Some("shut down on request".into())));
+        effects.extend(self.set_status(&request.target, MemberStatus::Stopping, Some("shuts down on request".into())));
         Ok(effects)
     }
 

@@ -21,6 +21,7 @@ impl TeamCore {
             Timer::WallTime(None) => {
                 self.stop_for_budget(&format!("the team's budget is used up: {} s of wall time", self.settings.budget.seconds), now)
             }
+            Timer::WallTime(Some(name)) if !self.is_live(name) => Vec::new(),
             Timer::WallTime(Some(name)) => self.kill(name, &format!("budget: {} s of wall time", self.settings.member_budget.seconds), now),
         }
     }

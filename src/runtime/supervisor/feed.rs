@@ -47,7 +47,7 @@ impl Supervisor {
 
     /// The state as events: what a screen that starts now has to know.
     pub(super) fn snapshot(&self) -> Vec<TeamEvent> {
-        let mut events = vec![self.opened.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
+        let mut events = vec![self.opened.1.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
         for member in self.core.members() {
             events.push(TeamEvent::MemberChanged { member: member.clone(), why: None });
             events.push(TeamEvent::ActivityChanged { name: member.name.clone(), activity: self.core.activity(&member.name) });
@@ -69,6 +69,8 @@ impl Supervisor {
         let at = clock::now();
         let known = self.seq;
         for event in self.snapshot() {
+            // The one fact of the snapshot that has a moment of its own: what is older belongs to earlier runs.
+            let at = if matches!(event, TeamEvent::Opened { .. }) { self.opened.0 } else { at };
             if tx.send(Arc::new(EventRecord { v: EVENT_VERSION, seq: known, at, event })).is_err() {
                 return;
             }

@@ -128,7 +128,7 @@ fn build(
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
         missing: BTreeSet::new(),
-        opened,
+        opened: (now, opened),
         watching: false,
         poll_at: None,
         ids: RandomIds,
@@ -154,7 +154,7 @@ impl Supervisor {
     }
 
     async fn begin(mut self) {
-        self.record(self.opened.clone());
+        self.record(self.opened.1.clone());
         for text in self.env.notices.clone() {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }
