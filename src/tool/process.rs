@@ -224,6 +224,6 @@ impl ShellSettings {
     fn argv(&self, command: &str) -> Result<Vec<OsString>, ToolError> {
         let shell = [self.shell.clone().into_os_string(), "-c".into(), command.into()];
         let wall = self.sandbox.as_ref().map(Sandbox::wrapper).transpose()?.unwrap_or_default();
-        Ok(self.launcher.iter().chain(&self.wrapper).cloned().chain(wall).chain(shell).collect())
+        Ok(self.launcher.iter().cloned().chain(wall).chain(self.wrapper.iter().cloned()).chain(shell).collect())
     }
 }

@@ -23,13 +23,13 @@ const TIMEOUT_MAX: u64 = 3600;
 /// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
 const LIVE_MAX: usize = 4096;
 
-/// How commands are started: `launcher… wrapper… sandbox… shell -c COMMAND`.
+/// How commands are started: `launcher… sandbox… wrapper… shell -c COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellSettings {
     /// A guard before the command ([`guard::launcher`]); its standard input is a pipe that closes when the command must
     /// end or the app died. Empty: none; then a killed app leaves its commands running.
     pub launcher: Vec<OsString>,
-    /// Another program between guard and sandbox, such as `nice`. Empty: none.
+    /// Another program before the shell, behind the wall, such as `nice`. Empty: none.
     pub wrapper: Vec<OsString>,
     /// The wall around each command. When it cannot be built the command is refused. Absent: none.
     pub sandbox: Option<Sandbox>,

@@ -5,7 +5,7 @@
 
 use super::order::{Order, Sockets, Start};
 use super::places::{GIT, LOCK_FOLDER, LOCKS, PROTECTED};
-use super::{SandboxPolicy, Surroundings, repository, toolchains};
+use super::{SandboxPolicy, Surroundings, etc, repository, toolchains};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,6 @@ const INSIDE: &str = "/run/signoff/inside";
 pub(super) const ROOTS: [&str; 4] = ["/usr", "/opt", "/nix/store", "/gnu/store"];
 /// Folders of the system that are links into `/usr` on most systems.
 pub(super) const LINKED: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
-/// What programs need of `/etc`: names, time, certificates, loader, language; no host keys, no shadow, no settings of services.
-pub(super) const ETC: [&str; 44] = [
-    "passwd", "group", "nsswitch.conf", "hosts", "host.conf", "hostname", "resolv.conf", "gai.conf", "services", "protocols", "networks", "rpc",
-    "ethertypes", "localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "os-release", "lsb-release", "debian_version",
-    "ssl/certs", "ssl/openssl.cnf", "ssl/cert.pem", "ca-certificates", "pki/tls", "pki/ca-trust", "crypto-policies", "ld.so.cache", "ld.so.conf",
-    "ld.so.conf.d", "alternatives", "profile", "profile.d", "bash.bashrc", "inputrc", "mime.types", "magic", "terminfo", "fonts", "perl",
-    "java-17-openjdk", "java-21-openjdk", "python3",
-];
 /// Parts of git's folder that stay shut when the rest is open: they name programs that git runs.
 const GIT_SHUT: [&str; 4] = ["hooks", "config", "config.worktree", "modules"];
 
@@ -36,13 +28,17 @@ pub(super) struct Host<'a> {
     pub(super) tmp: &'a Path,
     /// An empty folder.
     pub(super) empty: &'a Path,
+    /// An empty file.
+    pub(super) blank: &'a Path,
+    /// The folder that becomes `/etc`.
+    pub(super) etc: &'a Path,
 }
 
 /// The argv before the command.
 pub(super) fn argv(policy: &SandboxPolicy, surroundings: &Surroundings, host: &Host<'_>) -> Vec<OsString> {
     let mut mounts = Mounts(vec![host.bubblewrap.into()]);
     mounts.cut_off(policy);
-    mounts.system();
+    mounts.system(policy, host);
     mounts.option("--bind", &[host.tmp.as_os_str(), "/tmp".as_ref()]);
     mounts.option("--tmpfs", &["/var/tmp"]);
     let home = surroundings.home.as_deref().filter(|home| home.components().count() > 1);
@@ -83,6 +79,10 @@ pub(super) fn argv(policy: &SandboxPolicy, surroundings: &Surroundings, host: &H
     mounts.0
 }
 
+fn has_entries(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+}
+
 struct Mounts(Vec<OsString>);
 
 impl Mounts {
@@ -111,8 +111,8 @@ impl Mounts {
         self.option("--hostname", &["sandbox"]);
     }
 
-    fn system(&mut self) {
-        for path in ROOTS.iter().map(Path::new).filter(|path| path.is_dir()) {
+    fn system(&mut self, policy: &SandboxPolicy, host: &Host<'_>) {
+        for path in ROOTS.iter().map(Path::new).filter(|path| has_entries(path)) {
             self.read(path);
         }
         for path in LINKED.iter().map(Path::new) {
@@ -122,7 +122,12 @@ impl Mounts {
                 Err(_) => {}
             }
         }
-        for path in ETC.iter().map(|name| Path::new("/etc").join(name)).filter(|path| path.exists()) {
+        self.option("--ro-bind", &[host.etc, Path::new("/etc")]);
+        for folder in etc::folders(Path::new("/etc")) {
+            self.read(&folder);
+        }
+        let fresh = etc::FRESH.iter().filter(|name| policy.network && host.etc.join(name).exists());
+        for path in fresh.map(|name| Path::new("/etc").join(name)).filter(|path| path.exists()) {
             self.read(&path);
         }
         self.option("--proc", &["/proc"]);
@@ -149,7 +154,7 @@ impl Mounts {
             }
         }
         for lock in LOCKS {
-            self.option("--ro-bind", &[Path::new("/dev/null"), &policy.workspace.join(lock)]);
+            self.option("--ro-bind", &[host.blank, &policy.workspace.join(lock)]);
         }
         self.option("--ro-bind", &[host.empty, &policy.workspace.join(LOCK_FOLDER)]);
     }

@@ -22,11 +22,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `detect` | which tier works here, found by trying it |
-//! | `layout` | what bubblewrap mounts, in order |
+//! | `layout`, `etc` | what bubblewrap mounts, in order; the harmless part of `/etc` |
 //! | `places` | the workspace, its protected folders, what may not be opened |
 //! | `toolchains`, `repository` | which folders of the person a build and git need for reading |
 //! | `prepared`, `reduced` | what is kept between commands; the tier without bubblewrap |
-//! | `order`, `inside`, `access`, `seccomp` | the hidden argument; Landlock rules; refused system calls |
+//! | `order`, `inside`, `inherited` | the hidden argument; files that must not reach a command |
+//! | `access`, `seccomp` | Landlock rules; refused system calls |
 
 use super::ToolError;
 use std::collections::BTreeMap;
@@ -38,6 +39,10 @@ use std::sync::Arc;
 mod access;
 #[cfg(target_os = "linux")]
 mod detect;
+#[cfg(target_os = "linux")]
+mod etc;
+#[cfg(target_os = "linux")]
+mod inherited;
 #[cfg(target_os = "linux")]
 mod inside;
 #[cfg(target_os = "linux")]

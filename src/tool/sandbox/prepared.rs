@@ -1,7 +1,7 @@
 //! What a sandbox keeps between commands: what was found out once, its private folder, and what it made.
 
 use super::layout::Host;
-use super::{Detection, SandboxError, SandboxPolicy, Surroundings, Tier, detect, layout, places, reduced};
+use super::{Detection, SandboxError, SandboxPolicy, Surroundings, Tier, detect, etc, layout, places, reduced};
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -58,10 +58,11 @@ impl Prepared {
             none @ None => none.insert(Kept::make(&self.policy.workspace)?),
         };
         kept.placeholders.extend(places::prepare(&self.policy.workspace)?);
-        let (tmp, empty) = (kept.folder.path().join(TMP), kept.folder.path().join(EMPTY));
+        let [tmp, empty, etc] = FOLDERS.map(|name| kept.folder.path().join(name));
+        let blank = kept.folder.path().join(BLANK);
         match (found.tier, &found.bubblewrap) {
             (Tier::Full, Some(bubblewrap)) => {
-                let host = Host { bubblewrap, program: &kept.program, tmp: &tmp, empty: &empty };
+                let host = Host { bubblewrap, program: &kept.program, tmp: &tmp, empty: &empty, blank: &blank, etc: &etc };
                 Ok(layout::argv(&self.policy, &self.surroundings, &host))
             }
             (Tier::Reduced, _) => reduced::argv(&self.policy, &self.surroundings, &tmp),
@@ -70,8 +71,10 @@ impl Prepared {
     }
 }
 
-const TMP: &str = "tmp";
-const EMPTY: &str = "empty";
+/// In the private folder: for temporary files, for nothing, for settings. Commands see the first one only as it is.
+const FOLDERS: [&str; 3] = ["tmp", "empty", "etc"];
+/// An empty file in the private folder.
+const BLANK: &str = "blank";
 const OURSELVES: &str = "/proc/self/exe";
 
 impl Kept {
@@ -82,10 +85,12 @@ impl Kept {
         };
         let root = std::env::temp_dir();
         let folder = tempfile::Builder::new().prefix("signoff-").tempdir_in(&root).map_err(io("make a folder in", &root))?;
-        for name in [TMP, EMPTY] {
-            let path = folder.path().join(name);
+        for path in FOLDERS.map(|name| folder.path().join(name)) {
             std::fs::create_dir(&path).map_err(io("make", &path))?;
         }
+        let blank = folder.path().join(BLANK);
+        std::fs::write(&blank, "").map_err(io("make", &blank))?;
+        etc::copy(Path::new("/etc"), &folder.path().join(FOLDERS[2])).map_err(io("copy settings of /etc to", folder.path()))?;
         let program = program(workspace, folder.path()).map_err(io("copy this program to", folder.path()))?;
         Ok(Self { folder, program, placeholders: Vec::new() })
     }

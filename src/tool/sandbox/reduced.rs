@@ -4,10 +4,10 @@
 //! ones: commands cannot make new entries at the top of the workspace (`write_file` can), and see nothing of the board and
 //! the team.
 
-use super::layout::{self, ETC, ROOTS};
+use super::layout::{self, ROOTS};
 use super::order::{Order, Sockets, Start};
 use super::places::{BOARD, PROTECTED, TEAM};
-use super::{SandboxError, SandboxPolicy, Surroundings, repository, toolchains};
+use super::{SandboxError, SandboxPolicy, Surroundings, etc, repository, toolchains};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ const DEVICES_WRITE: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/t
 pub(super) fn argv(policy: &SandboxPolicy, surroundings: &Surroundings, tmp: &Path) -> Result<Vec<OsString>, SandboxError> {
     let home = surroundings.home.as_deref();
     let workspace = &policy.workspace;
-    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let etc = etc::FILES.iter().map(|name| Path::new("/etc").join(name)).chain(etc::folders(Path::new("/etc")));
     let mut read: Vec<PathBuf> = ROOTS.iter().chain(&layout::LINKED).map(PathBuf::from).chain(etc).collect();
     read.extend(["/proc"].iter().chain(&DEVICES_READ).map(PathBuf::from));
     read.extend(toolchains::folders(surroundings));

@@ -4,23 +4,26 @@ use super::yard::Yard;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 40;
-/// More than the bare command, at the median. The machine of the tests may be busy: the aim is 20 ms.
-const LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 120 } else { 60 });
+/// More than the bare command, in the best round: on a busy machine the median measures the machine. The aim is 20 ms; this
+/// test program starts slower than the real one.
+const LIMIT: Duration = Duration::from_millis(60);
 
 #[test]
 fn a_walled_command_starts_almost_as_fast_as_a_bare_one() {
     let yard = Yard::new();
     let Some(wall) = yard.usual() else { return };
-    let median = |walled: bool| {
-        let mut times: Vec<Duration> = (0..ROUNDS).map(|_| {
+    let (mut bare, mut walled) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        for (wall, times) in [(None, &mut bare), (Some(&wall), &mut walled)] {
             let start = Instant::now();
-            assert_eq!(yard.run(walled.then_some(&wall), "true", &[]).code, Some(0));
-            start.elapsed()
-        }).collect();
-        times.sort();
-        times[ROUNDS / 2]
-    };
-    let (bare, walled) = (median(false), median(true));
-    println!("p50 of {ROUNDS}: bare {bare:?}, walled {walled:?}, more {:?}", walled.saturating_sub(bare));
-    assert!(walled.saturating_sub(bare) < LIMIT, "bare {bare:?}, walled {walled:?}");
+            assert_eq!(yard.run(wall, "true", &[]).code, Some(0));
+            times.push(start.elapsed());
+        }
+    }
+    bare.sort();
+    walled.sort();
+    for (name, at) in [("best", 0), ("p50", ROUNDS / 2)] {
+        println!("{name} of {ROUNDS}: bare {:?}, walled {:?}, more {:?}", bare[at], walled[at], walled[at].saturating_sub(bare[at]));
+    }
+    assert!(walled[0].saturating_sub(bare[0]) < LIMIT, "bare {:?}, walled {:?}", bare[0], walled[0]);
 }

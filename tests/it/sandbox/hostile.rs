@@ -155,6 +155,22 @@ fn no_command_reaches_a_server_or_an_agent_of_the_host() {
     none_succeeds(SOCKETS);
 }
 
+/// A file that is open in this program when commands are started.
+#[test]
+fn files_that_the_program_was_started_with_do_not_reach_commands() {
+    let yard = Yard::new();
+    let Some(wall) = yard.usual() else { return };
+    let wrapper: Vec<String> = wall.wrapper().unwrap().iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let look = r#"cat <&11; cat /proc/1/fd/11 /proc/1/fd/12/precious; cat <&12; ls /proc/1/fd; echo looked"#;
+    let script = r#"exec 11<"$OUT/precious" 12<"$OUT"; "$@""#;
+    let mut command = Command::new("/bin/bash");
+    command.args(["-c", script, "bash"]).args(&wrapper).args(["/bin/bash", "-c", look]);
+    let output = command.env("OUT", &yard.outside).current_dir(&yard.workspace).stdin(Stdio::null()).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("looked") && !text.contains("precious"), "{output:?}");
+    assert!(!text.lines().any(|line| line == "11" || line == "12"), "{text}");
+}
+
 #[test]
 fn what_a_command_writes_to_its_home_and_memory_disk_stays_private() {
     let yard = Yard::new();
@@ -195,7 +211,7 @@ fn a_command_cannot_hold_the_teams_locks() {
     let yard = Yard::new();
     let Some(wall) = yard.usual() else { return };
     let wrapper = wall.wrapper().unwrap();
-    let script = "exec 7<team/.lock 8<.tasks/.lock; flock 7; flock 8; ls -A team/locks; echo held; sleep 30";
+    let script = "exec 7<team/.lock; flock 7 && ls -A team/locks; echo held; sleep 30";
     let mut holder = Command::new(&wrapper[0]).args(&wrapper[1..]).args(["/bin/bash", "-c", script]).current_dir(&yard.workspace).stdout(Stdio::piped()).spawn().unwrap();
     let mut said = String::new();
     let mut pipe = holder.stdout.take().unwrap();

@@ -7,7 +7,7 @@ use signoff::tool::sandbox::{Sandbox, SandboxPolicy, Surroundings};
 fn the_home_folder_and_what_holds_it_are_no_workspace() {
     let yard = Yard::new();
     let above = yard.home.parent().unwrap().to_owned();
-    for (folder, word) in [(yard.home.clone(), "home"), (above, "home"), ("/usr/share".into(), "system"), ("/tmp".into(), "system"), ("relative".into(), "absolute")] {
+    for (folder, word) in [(yard.home.clone(), "home"), (above, "home"), ("/usr/share".into(), "system"), ("/root".into(), "cannot be kept"), ("relative".into(), "absolute")] {
         let surroundings = Surroundings { bubblewrap: Vec::new(), ..yard.surroundings.clone() };
         let error = Sandbox::new(SandboxPolicy::new(&folder), surroundings).wrapper().unwrap_err().to_string();
         assert!(error.contains(word), "{}: {error}", folder.display());

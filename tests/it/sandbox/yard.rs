@@ -4,6 +4,7 @@ use super::child;
 use signoff::tool::sandbox::{Sandbox, SandboxPolicy, Surroundings, Tier};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -51,6 +52,7 @@ impl Yard {
         let secrets = [".ssh/id_ed25519", ".aws/credentials", ".config/gh/hosts.yml", ".cargo/credentials.toml", ".netrc", ".bash_history"];
         plant(&home, &secrets.map(|name| (name, "SECRET\n")));
         plant(&home, &[(".bashrc", "# mine\n"), (".local/share/keyrings/login.keyring", "SECRET\n"), (".local/bin/tool", "#!/bin/sh\necho tool\n")]);
+        std::fs::set_permissions(home.join(".local/bin/tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
         plant(&workspace, &[("src/a.txt", "one\n"), (".tasks/task_1.json", "{}\n"), ("team/inbox/lead.jsonl", ""), ("team/requests/dead0001.json", "{}\n")]);
         plant(&workspace, &[(".signoff/config.toml", ""), ("team/locks/requests", ""), ("team/.lock", ""), (".tasks/.lock", "")]);
         git(&workspace, &["init", "-q"]);
@@ -89,8 +91,12 @@ impl Yard {
         variables.insert("OUT".into(), self.outside.clone().into());
         variables.insert("WS".into(), self.workspace.clone().into());
         let wrapper = wall.map(|wall| wall.wrapper().unwrap()).unwrap_or_default();
-        let mut command = Command::new("/usr/bin/timeout");
-        command.args(["-s", "KILL", PATIENCE]).args(wrapper).args(["/bin/bash", "-c", script]);
+        // A wrapper that starts this program as `/proc/self/exe` must not have another program before it.
+        let direct = wrapper.first().is_some_and(|program| program == "/proc/self/exe");
+        let patience = ["/usr/bin/timeout", "-s", "KILL", PATIENCE].map(OsString::from);
+        let argv: Vec<OsString> = if direct { wrapper } else { patience.into_iter().chain(wrapper).collect() };
+        let mut command = Command::new(&argv[0]);
+        command.args(&argv[1..]).args(["/bin/bash", "-c", script]);
         let output = command.env_clear().envs(variables).current_dir(&self.workspace).stdin(Stdio::null()).output().unwrap();
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         Ran { code: output.status.code(), text: text.replace("\nrunning 1 test\n", "") }
