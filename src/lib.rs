@@ -13,6 +13,7 @@
 //! ```
 
 pub mod app;
+pub mod cli;
 pub mod collaboration;
 pub mod config;
 pub mod domain;

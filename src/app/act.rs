@@ -1,7 +1,7 @@
 //! What each action does.
 
 use super::action::Action;
-use super::available::{current_task, is_available};
+use super::available::{current_task, is_available, is_filtered};
 use super::msg::Cmd;
 use super::overlay::{Confirm, ConfirmAction, Detail, DetailKind, Form, FormKind, Help, NeedsList, Palette, Prompt, Purpose, needs, quit};
 use super::reading::{Way, find};
@@ -22,12 +22,9 @@ pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         Action::EditPlan => verdict::edit(state, now),
         Action::Shutdown | Action::StopNow | Action::Interrupt | Action::Resume => member(state, action, now),
         Action::WriteLead | Action::WriteMember | Action::Broadcast => write(state, action, now),
-        Action::CompleteTask
-        | Action::ReleaseTask
-        | Action::DeleteTask
-        | Action::RepairTask
-        | Action::EditTask
-        | Action::EditBlockers => task(state, action, now),
+        Action::CompleteTask | Action::ReleaseTask | Action::DeleteTask | Action::RepairTask | Action::EditTask | Action::EditBlockers => {
+            task(state, action, now)
+        }
         Action::Open | Action::Transcript | Action::Trace => open(state, action, now),
         Action::Copy => copy(state, now),
         Action::Clear => vec![Cmd::Clear],
@@ -110,13 +107,7 @@ fn close(state: &mut State) {
 }
 
 fn back(state: &mut State) {
-    let filtered = match state.focus {
-        Pane::Team => state.roster.filter.is_some(),
-        Pane::Approvals => state.approvals.filter.is_some(),
-        Pane::Board => state.board.filter().is_some(),
-        Pane::Inbox => state.inbox.filter.is_some(),
-        Pane::Activity => !state.activity.scroll.is_following(),
-    };
+    let filtered = is_filtered(state);
     if state.quitting.is_some_and(|q| q.forced.is_none()) {
         state.quitting = None;
     } else if filtered {

@@ -2,8 +2,9 @@
 
 use super::action::Action;
 use super::overlay::{DetailKind, Purpose};
+use super::projection::MemberView;
 use super::state::{Pane, State};
-use crate::domain::{MemberStatus, Request, RequestKind, Task, TaskStatus};
+use crate::domain::{Activity, MemberStatus, Request, RequestKind, Task, TaskStatus};
 use std::sync::Arc;
 
 /// The request that is drawn as the selected one.
@@ -39,6 +40,7 @@ pub fn is_available(state: &State, action: Action) -> bool {
         Action::Broadcast => state.team.counts.live > 0,
         Action::Open => can_open(state),
         Action::NeedsYou => needs_somebody(state),
+        Action::Back => state.zoom || is_filtered(state),
         Action::CompleteTask => current_task(state).is_some_and(|task| task.status != TaskStatus::Completed),
         Action::ReleaseTask => current_task(state).is_some_and(|task| task.owner.is_some() && task.status != TaskStatus::Completed),
         Action::DeleteTask | Action::EditTask | Action::EditBlockers => current_task(state).is_some(),
@@ -55,6 +57,17 @@ pub fn is_available(state: &State, action: Action) -> bool {
     }
 }
 
+/// Whether the focused pane shows a part only, or not its end.
+pub fn is_filtered(state: &State) -> bool {
+    match state.focus {
+        Pane::Team => state.roster.filter.is_some(),
+        Pane::Approvals => state.approvals.filter.is_some(),
+        Pane::Board => state.board.filter().is_some(),
+        Pane::Inbox => state.inbox.filter.is_some(),
+        Pane::Activity => !state.activity.scroll.is_following(),
+    }
+}
+
 fn can_open(state: &State) -> bool {
     match state.focus {
         Pane::Team | Pane::Activity => state.selected_member().is_some(),
@@ -66,5 +79,9 @@ fn can_open(state: &State) -> bool {
 
 fn needs_somebody(state: &State) -> bool {
     let team = &state.team;
-    team.requests.pending_len() > 0 || team.counts.failed > 0 || !super::overlay::needs::list(team).is_empty()
+    let waits = |view: &MemberView| {
+        view.member.status == MemberStatus::Interrupted
+            || (view.member.status.is_live() && matches!(view.activity, Activity::HoldsTask { .. }))
+    };
+    team.requests.pending_len() > 0 || team.counts.failed > 0 || team.stuck_tasks().next().is_some() || team.members().any(waits)
 }

@@ -132,7 +132,8 @@ impl LiveText {
         if at <= TAIL_MAX {
             return None;
         }
-        let cut = if last_newline > 0 { last_newline } else { tail[..floor(tail, TAIL_MAX)].rfind(' ').map_or(floor(tail, TAIL_MAX), |p| p + 1) };
+        let cut =
+            if last_newline > 0 { last_newline } else { tail[..floor(tail, TAIL_MAX)].rfind(' ').map_or(floor(tail, TAIL_MAX), |p| p + 1) };
         Some((self.done + cut, false))
     }
 
@@ -156,7 +157,13 @@ impl LiveText {
 
 fn step_fence(fence: &mut Option<String>, row: &str) {
     let trimmed = row.trim();
-    let mark = if trimmed.starts_with("```") { "```" } else if trimmed.starts_with("~~~") { "~~~" } else { return };
+    let mark = if trimmed.starts_with("```") {
+        "```"
+    } else if trimmed.starts_with("~~~") {
+        "~~~"
+    } else {
+        return;
+    };
     match fence {
         None => *fence = Some(trimmed.to_owned()),
         Some(open) if open.starts_with(mark) && trimmed.chars().all(|c| mark.starts_with(c)) => *fence = None,

@@ -348,11 +348,8 @@ impl State {
 
     /// The model as it is shown: scripted ones are labelled.
     pub fn model_label(&self) -> String {
-        let (model, scripted) = if self.team.runner.is_some() {
-            (&self.team.model, self.team.scripted)
-        } else {
-            (&self.options.model, self.options.scripted)
-        };
+        let (model, scripted) =
+            if self.team.runner.is_some() { (&self.team.model, self.team.scripted) } else { (&self.options.model, self.options.scripted) };
         match (scripted, model.is_empty()) {
             (true, _) => "scripted model".into(),
             (false, true) => "no model".into(),

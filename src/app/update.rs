@@ -42,6 +42,7 @@ pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
             state.wake_at = None;
             Vec::new()
         }
+        // What was on the frame, and since when, was noted while it was drawn.
         Msg::Drawn => Vec::new(),
         Msg::Signal => quit::force(state, now),
     };
@@ -132,6 +133,10 @@ fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
     }
     if state.palette.is_some() {
         return system_key(state, key).unwrap_or_else(|| palette::key(state, key, now));
+    }
+    // While the team stops, the quit key means what the screen says, whatever is open.
+    if state.quitting.is_some() && state.options.keymap.action_in(super::keymap::Context::Global, key) == Some(Action::Quit) {
+        return quit::quit(state, now);
     }
     match state.lookup(key) {
         Some(action) => run(state, action, now),

@@ -73,7 +73,7 @@ pub fn approve_always(state: &mut State, now: Timestamp) -> Vec<Cmd> {
         let Some(rule) = request.rule.clone().filter(|_| request.kind == RequestKind::Permission) else {
             return state.hint("only a permission with a rule can be given for always", now);
         };
-        let question = format!("Permit {} for the rest of this session?", super::clip::one_line(&rule, 200));
+        let question = format!("Permit {} for the rest of this session?", super::clip::one_line(&rule, 2_000));
         state.confirm = Some(Confirm { question, action: ConfirmAction::Always { id: request.id.clone(), digest } });
         Vec::new()
     })

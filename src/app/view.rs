@@ -18,10 +18,7 @@ pub struct Area {
 impl Area {
     /// Whether the cell is inside.
     pub fn contains(self, column: u16, row: u16) -> bool {
-        column >= self.x
-            && row >= self.y
-            && column < self.x.saturating_add(self.width)
-            && row < self.y.saturating_add(self.height)
+        column >= self.x && row >= self.y && column < self.x.saturating_add(self.width) && row < self.y.saturating_add(self.height)
     }
 }
 
@@ -76,6 +73,8 @@ pub struct ViewMemory {
     pub cache: LineCache,
     /// The open detail as lines.
     pub detail: DetailLines,
+    /// The row of the selected request, where it is one in a list.
+    pub request_row: Area,
     digest: Option<(usize, Digest)>,
     fresh: bool,
 }
@@ -87,7 +86,18 @@ impl ViewMemory {
         self.panes = [Area::default(); 5];
         self.titles = [Area::default(); 5];
         self.overlay = Area::default();
+        self.request_row = Area::default();
         self.fresh = false;
+    }
+
+    /// Something lies over this area: a request that is (partly) below it is not on the screen.
+    pub fn hide_below(&mut self, area: Area) {
+        let row = self.request_row;
+        let apart =
+            row.x + row.width <= area.x || area.x + area.width <= row.x || row.y + row.height <= area.y || area.y + area.height <= row.y;
+        if !apart {
+            self.fresh = false;
+        }
     }
 
     /// A frame is complete: a request that is not on it cannot be decided.

@@ -122,13 +122,9 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
         Activity::Starting => words(Tone::Active, "starting".into(), String::new()),
         Activity::Model { since } => words(Tone::Active, "working".into(), elapsed(since)),
         Activity::Tool { tool, summary, since } => words(Tone::Active, format!("{tool} {summary}"), elapsed(since)),
-        Activity::Approval { request_kind, since: at, .. } => {
-            words(Tone::Attention, format!("waits: {}", request_kind.word()), since(at))
-        }
+        Activity::Approval { request_kind, since: at, .. } => words(Tone::Attention, format!("waits: {}", request_kind.word()), since(at)),
         Activity::RateLimit { until } => words(Tone::Quiet, "rate limit".into(), countdown(*until, now)),
-        Activity::Retry { attempt, until, reason } => {
-            words(Tone::Quiet, format!("retry {attempt}: {reason}"), countdown(*until, now))
-        }
+        Activity::Retry { attempt, until, reason } => words(Tone::Quiet, format!("retry {attempt}: {reason}"), countdown(*until, now)),
         Activity::Mail { since: at } => words(Tone::Quiet, "waits: mail".into(), since(at)),
         Activity::HoldsTask { task, since: at } => words(Tone::Attention, format!("holds {task}"), since(at)),
         Activity::Nothing { since: at } => words(Tone::Quiet, "idle".into(), since(at)),

@@ -5,7 +5,7 @@
 //! touched, and at most three such in a row. Origin: Solon AI `A2AProtocol`.
 
 use super::decision::finish_answer;
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, Graph, Judgement, NodeKind, Param, ParamKind, ProtocolTool, Remember,
     Report, Route, Said, Seat, Step, Team, dashboard, goal_and, status,

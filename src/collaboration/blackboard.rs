@@ -4,8 +4,9 @@
 //! the writer may write again. Todos complete by id or exact text, and their text is never read as a route. Origin: Solon AI
 //! `BlackboardProtocol`; versions and ids are ours.
 
+use super::decision::without;
 use super::hierarchical::{ask_when_idle, warn_of_overuse};
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, Decision, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool, ROUTE_TO,
     Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, goal_and, read_text, status,
@@ -188,21 +189,6 @@ impl Blackboard {
 
 fn cut(text: &str) -> String {
     text.chars().take(ENTRY_MAX).collect()
-}
-
-/// `text` without any occurrence of `part`, ASCII case ignored.
-fn without(text: &str, part: &str) -> String {
-    let (lower, part) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
-    if part.is_empty() {
-        return text.to_owned();
-    }
-    let mut out = String::new();
-    let mut at = 0;
-    for (found, _) in lower.match_indices(&part) {
-        out.push_str(&text[at..found]);
-        at = found + part.len();
-    }
-    out + &text[at..]
 }
 
 impl CollaborationProtocol for Blackboard {

@@ -6,7 +6,7 @@
 //! says so, so a way that went elsewhere cannot block a run. A member that is needed on two ways at once works on them
 //! one after the other.
 
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, CollaborationError, CollaborationProtocol, Condition, DEFAULT_MAX_TURNS, Ending, Graph, Judgement, Node, NodeKind, Remember,
     Report, Route, Seat, Step, Team, answer_or_last, goal_and, status,

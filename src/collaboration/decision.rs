@@ -75,7 +75,7 @@ fn assigned(words: &[&str], live: &impl Fn(&str) -> Option<usize>) -> Option<usi
     let verb = |word: &&str| ["assign", "route", "delegat", "hand"].iter().any(|stem| starts_with(word, stem));
     (1..words.len()).rev().find_map(|at| {
         let who = live(words[at])?;
-        let to = words[at - 1].eq_ignore_ascii_case("to") && words[at.saturating_sub(REACH + 1)..at - 1].iter().any(|word| verb(&word));
+        let to = words[at - 1].eq_ignore_ascii_case("to") && words[at.saturating_sub(REACH + 1)..at - 1].iter().any(verb);
         let directly = ["assign", "route_to"].iter().any(|word| words[at - 1].eq_ignore_ascii_case(word));
         (to || directly).then_some(who)
     })
@@ -113,4 +113,19 @@ pub fn mentions(text: &str, phrase: &str) -> bool {
 /// A letter or digit of a script that separates words; CJK does not.
 fn is_letter(c: Option<char>) -> bool {
     c.is_some_and(|c| c.is_alphanumeric() && c < '\u{2e80}')
+}
+
+/// `text` without any occurrence of `part`, ASCII case ignored.
+pub fn without(text: &str, part: &str) -> String {
+    let (lower, part) = (text.to_ascii_lowercase(), part.to_ascii_lowercase());
+    if part.is_empty() {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    for (found, _) in lower.match_indices(&part) {
+        out.push_str(&text[at..found]);
+        at = found + part.len();
+    }
+    out + &text[at..]
 }

@@ -7,9 +7,9 @@
 //! (`team/market.json`). Origin: Solon AI `MarketBasedProtocol`.
 
 use super::hierarchical::{ask_when_idle, finish_without_errors, warn_of_overuse};
+use super::memory::memory;
 use super::registry::Choice;
 use super::status::{self, STATUS_RULE};
-use super::value::memory;
 use super::{
     ArgValue, CollaborationError, CollaborationProtocol, FinishVerdict, Graph, Judgement, Remember, Report, Route, Seat, Step, Team,
     dashboard, fall_back_to_last,

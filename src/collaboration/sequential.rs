@@ -4,7 +4,7 @@
 //! answer, and the next stage works on the last good output. A stage held by a plan or permission keeps its place and
 //! its retry (the engine sees to that). Origin: Solon AI `SequentialProtocol`.
 
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, CollaborationProtocol, Ending, Graph, Judgement, NodeKind, Remember, Report, Route, Seat, Step, Team, answer_or_last,
     goal_and,

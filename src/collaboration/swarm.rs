@@ -5,7 +5,7 @@
 //! A tagged task goes before the others and to its agent; after a failure the tag is dropped, so that somebody else
 //! may try. One step costs the number of members. Origin: Solon AI `SwarmProtocol`.
 
-use super::value::memory;
+use super::memory::memory;
 use super::{
     ArgValue, Call, CollaborationProtocol, DEFAULT_MAX_TURNS, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool,
     ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, status,

@@ -158,9 +158,9 @@ pub struct Team {
     pub last: Option<usize>,
     /// What the supervisor must be told with the next question.
     pub notice: Option<String>,
-    /// The last steps, oldest first, at most [`JOURNAL_MAX`].
+    /// The last steps, oldest first, at most 64.
     pub journal: VecDeque<TraceRecord>,
-    /// The last outputs, oldest first, at most [`HISTORY_MAX`].
+    /// The last outputs, oldest first, at most 8.
     pub history: VecDeque<LoopRecord>,
     #[serde(skip)]
     derived: Derived,

@@ -56,6 +56,8 @@ pub enum TeamCommand {
     SetPlanMode { mode: PlanMode },
     /// Change the collaboration protocol, while nobody works.
     SetProtocol { name: String },
+    /// Call a tool of the collaboration protocol (the supervisor and members, while it offers one to them).
+    UseProtocolTool { tool: String, arguments: serde_json::Value },
     /// Roster, open tasks and pending requests in words, for a conversation that starts without them.
     Brief,
     /// Stop everybody: by handshake, or now.
@@ -103,6 +105,8 @@ pub enum Reply {
     Done,
     /// Carried out, with words for the user.
     Said(String),
+    /// What a protocol's tool said, and whether the caller's turn should end now.
+    ProtocolSaid { text: String, ok: bool, ends_turn: bool },
     /// The task after the command.
     Task(Arc<Task>),
     /// Tasks.

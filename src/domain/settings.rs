@@ -21,6 +21,9 @@ pub struct TeamSettings {
     pub shutdown_grace: u64,
     /// Model calls in one stretch of work before the member is stopped and reported.
     pub round_cap: u32,
+    /// Turns (steps in which somebody is chosen to act) that a run of a protocol may take. 0 = 8, or what the protocol's
+    /// own work needs.
+    pub max_turns: u32,
     /// Most members at one time, the lead included.
     pub max_members: usize,
     /// Who may decide plans.
@@ -60,6 +63,7 @@ impl Default for TeamSettings {
             poll_interval: 5,
             shutdown_grace: 30,
             round_cap: 50,
+            max_turns: 0,
             max_members: 16,
             plan_reviewer: PlanReviewer::Human,
             plans: PlanMode::Ask,

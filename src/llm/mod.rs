@@ -87,7 +87,6 @@ pub trait ChatModel: Send + Sync {
         false
     }
 }
-pub mod scripted;
 
 // OpenAI-compatible providers.
 pub mod accumulate;
@@ -106,6 +105,7 @@ pub mod listing;
 pub mod names;
 pub mod openai;
 mod outgoing;
+pub mod scripted;
 pub mod settings;
 mod sse;
 mod think;

@@ -4,7 +4,7 @@ use super::turn::Outcome;
 use crate::domain::event::NoticeLevel;
 use crate::domain::{
     Activity, CallId, Envelope, Generation, Member, MemberName, MemberStatus, MessageId, Party, Refusal, Reply, Request, RequestId, Task,
-    TaskId, TeamCommand, TeamConfig, TeamEvent, Timestamp, TokenUsage,
+    TaskId, TeamCommand, TeamConfig, TeamEvent, Timestamp, TokenUsage, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -78,6 +78,8 @@ pub enum AgentInput {
     Tell { text: String, cause: &'static str },
     /// A task was claimed for it.
     Claimed(Arc<Task>),
+    /// Tools that the collaboration protocol offers to it from now on, beside its own.
+    Offered(Arc<Vec<ToolSpec>>),
     /// Its plan was decided.
     Verdict(Arc<Request>),
     /// End the current turn, then wait.
@@ -118,10 +120,16 @@ pub enum Mark {
     ReportsBack { name: MemberName, yes: bool },
     /// "Always" was answered: this rule holds for the session.
     SessionRule(String),
+    /// It was killed: the deadline of the kill stands and is not moved again.
+    Killed(MemberName),
     /// Where the end of the work stands.
     Closing(Closing),
+    /// Somebody was given work: a run begins, which ends with `Finished`.
+    RunOpened,
     /// The whole team is stopping.
     Stopping(Option<String>),
+    /// Whether a run of a protocol that chooses who acts goes on; its own rules then say when it ends.
+    Driving(bool),
     /// How plans are decided from now on.
     PlanMode(crate::domain::settings::PlanMode),
     /// Fields of other programs in the team's file.
@@ -142,6 +150,8 @@ pub enum MemberPatch {
 pub enum Phase {
     /// Works on something.
     Working,
+    /// Was told something and has neither begun nor rested since: it counts as at work.
+    Called,
     /// Waits for something new.
     Resting { since: Timestamp, outcome: Outcome },
     /// Its agent does not run.

@@ -1,6 +1,7 @@
 //! What a running team is made of: chosen by the composition root, shared by the supervisor and the agents.
 
 use super::live::LiveBoard;
+use crate::collaboration::ProtocolConfig;
 use crate::domain::TeamSettings;
 use crate::llm::ChatModel;
 use crate::store::TeamStore;
@@ -41,6 +42,10 @@ pub struct RuntimeEnv {
     pub prompts: Prompts,
     /// `AGENTS.md`, for everybody.
     pub instructions: Option<String>,
+    /// What the person should know about how this was put together; shown as notices.
+    pub notices: Vec<String>,
+    /// Settings of the collaboration protocol.
+    pub protocol_config: ProtocolConfig,
     /// Streaming text.
     pub live: Arc<LiveBoard>,
 }

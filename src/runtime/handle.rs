@@ -15,16 +15,6 @@ pub struct TeamHandle {
     pub(super) live: Arc<LiveBoard>,
 }
 
-impl TeamHandle {
-    /// Stops everybody now, waits until the files are written and the lock is free.
-    pub async fn close(&self) {
-        let (done, wait) = oneshot::channel();
-        if self.tx.send(Inbound::Close(done)).is_ok() {
-            let _ = wait.await;
-        }
-    }
-}
-
 impl Team for TeamHandle {
     fn command(&self, by: Party, command: TeamCommand) -> BoxFuture<'_, Result<Reply, Refusal>> {
         let (reply, answer) = oneshot::channel();
@@ -48,5 +38,15 @@ impl Team for TeamHandle {
 
     fn is_runner(&self) -> bool {
         true
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        let (done, wait) = oneshot::channel();
+        let sent = self.tx.send(Inbound::Close(done)).is_ok();
+        Box::pin(async move {
+            if sent {
+                let _ = wait.await;
+            }
+        })
     }
 }

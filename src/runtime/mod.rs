@@ -14,6 +14,7 @@ mod handle;
 mod ids;
 mod inbound;
 pub mod live;
+pub mod remote;
 mod supervisor;
 
 pub use env::{Prompts, RuntimeEnv};
@@ -33,4 +34,8 @@ pub trait Team: Send + Sync {
     fn live(&self) -> Arc<LiveBoard>;
     /// Whether the members run in this process. Otherwise this is a second screen.
     fn is_runner(&self) -> bool;
+    /// Lets go: where the members run here, stops them now, and waits until the files are written and the lock is free.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }

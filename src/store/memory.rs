@@ -194,7 +194,8 @@ impl Backend for MemoryBackend {
         // Weak: a sink may hold the store, and the store holds the sink.
         let inner = Arc::downgrade(&self.0);
         Ok(Box::new(OnDrop(move || {
-            let removed = inner.upgrade().and_then(|inner| inner.sinks.lock().unwrap_or_else(PoisonError::into_inner).by_number.remove(&number));
+            let removed =
+                inner.upgrade().and_then(|inner| inner.sinks.lock().unwrap_or_else(PoisonError::into_inner).by_number.remove(&number));
             drop(removed);
         })))
     }

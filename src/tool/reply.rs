@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(super) fn say(reply: &Reply) -> String {
     match reply {
         Reply::Done => "done".into(),
-        Reply::Said(text) => text.clone(),
+        Reply::Said(text) | Reply::ProtocolSaid { text, .. } => text.clone(),
         Reply::Task(task) => task_line(task),
         Reply::Tasks(tasks) => task_lines(tasks),
         Reply::Members(members) => roster(members),
@@ -27,6 +27,7 @@ pub(super) fn request_of(reply: &Reply) -> Option<&Arc<Request>> {
         Reply::Request(request) => Some(request),
         Reply::Done
         | Reply::Said(_)
+        | Reply::ProtocolSaid { .. }
         | Reply::Task(_)
         | Reply::Tasks(_)
         | Reply::Members(_)
@@ -43,6 +44,7 @@ pub(super) fn task_of(reply: &Reply) -> Option<&Arc<Task>> {
         Reply::Task(task) => Some(task),
         Reply::Done
         | Reply::Said(_)
+        | Reply::ProtocolSaid { .. }
         | Reply::Request(_)
         | Reply::Tasks(_)
         | Reply::Members(_)

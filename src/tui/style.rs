@@ -138,7 +138,8 @@ impl Style {
             let Some(role) = Role::ALL.iter().find(|role| role.name() == name) else {
                 let names = Role::ALL.iter().map(|role| role.name());
                 let hint = crate::domain::names::nearest(&name, names.clone());
-                let hint = hint.map_or_else(|| format!("there are: {}", names.collect::<Vec<_>>().join(", ")), |n| format!("did you mean {n}?"));
+                let hint =
+                    hint.map_or_else(|| format!("there are: {}", names.collect::<Vec<_>>().join(", ")), |n| format!("did you mean {n}?"));
                 return Err(ThemeError::Role { origin: origin.into(), name, hint });
             };
             let look = look(&fields).map_err(|color| ThemeError::Color { origin: origin.into(), role: role.name(), color })?;

@@ -1,4 +1,5 @@
 //! What a step costs: a bidding round and a swarm's pool, by the number of members.
+#![expect(clippy::expect_used, reason = "a bench that cannot be set up shall stop")]
 
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 use signoff::collaboration::{Directive, Engine, EngineConfig, Input, MemberCard, ProtocolConfig, build};

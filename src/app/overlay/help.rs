@@ -27,10 +27,7 @@ pub fn lines(keymap: &Keymap) -> Vec<RichLine> {
         out.push(line(heading(context), Ink::Heading));
         for binding in bindings {
             let keys = binding.keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-            out.push(vec![
-                Span::new(crate::app::clip::left(&keys, KEYS), Ink::Accent),
-                Span::new(binding.desc.clone(), Ink::Text),
-            ]);
+            out.push(vec![Span::new(crate::app::clip::left(&keys, KEYS), Ink::Accent), Span::new(binding.desc.clone(), Ink::Text)]);
         }
     }
     out

@@ -40,7 +40,10 @@ pub fn list(team: &Projection) -> Vec<Need> {
     });
     let members = team.members().filter_map(|view| {
         let name = &view.member.name;
-        let reason = view.member.reason.as_deref().unwrap_or_default();
+        let reason = match &view.activity {
+            Activity::Failed { reason } => reason,
+            _ => view.member.reason.as_deref().unwrap_or("no reason given"),
+        };
         let text = match (view.member.status, &view.activity) {
             (MemberStatus::Failed, _) => format!("{name} failed: {reason}"),
             (MemberStatus::Interrupted, _) => format!("{name} was interrupted: R resumes"),

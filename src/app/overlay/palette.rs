@@ -21,6 +21,13 @@ pub struct Palette {
     pub at: usize,
 }
 
+/// An action whose name fits stands before every one that only mentions the words.
+const NAMED: u32 = 1_000;
+
+fn mentions(desc: &str, typed: &str) -> bool {
+    desc.to_lowercase().contains(&typed.trim().to_lowercase())
+}
+
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaletteRow {
@@ -44,7 +51,7 @@ pub fn rows(state: &State) -> Vec<PaletteRow> {
         let name = binding.action.name().replace('_', " ");
         let score = match &mut filter {
             None => Some(0),
-            Some(filter) => filter.score(&format!("{name} {}", binding.desc)).map(|s| s + 3 * filter.score(&name).unwrap_or(0)),
+            Some(filter) => filter.score(&name).map(|score| score + NAMED).or_else(|| mentions(&binding.desc, &typed).then_some(1)),
         };
         scored.extend(score.map(|score| (score, binding)));
     }

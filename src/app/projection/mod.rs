@@ -7,8 +7,8 @@ mod member;
 mod requests;
 mod stuck;
 
-pub use member::{FeedItem, FeedKind, MemberView, ToolState};
 pub(super) use member::feed_of;
+pub use member::{FeedItem, FeedKind, MemberView, ToolState};
 pub use requests::{Requests, outcome as requests_outcome};
 
 use crate::domain::board::Stuck;

@@ -2,6 +2,7 @@
 //!
 //! `handle(input, now)` gives directives; no clock, no channel, no randomness. The same inputs give the same directives.
 
+mod calls;
 mod io;
 mod nested;
 mod snapshot;
@@ -119,6 +120,11 @@ impl Engine {
     /// Whether the engine chooses who acts; otherwise it only records.
     pub fn is_driven(&self) -> bool {
         self.protocol.is_driven()
+    }
+
+    /// Members whose step is held until a verdict.
+    pub fn held_members(&self) -> Vec<MemberName> {
+        self.team.seats.iter().filter(|seat| seat.state == SeatState::Held).map(|seat| seat.name().clone()).collect()
     }
 
     /// Whether a run goes on.

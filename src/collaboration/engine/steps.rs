@@ -1,7 +1,7 @@
 //! Steps: members start, are held, go on, end, leave and join.
 
 use super::{CollaborationError, Directive, Engine, Input, TraceRecord};
-use crate::collaboration::{Ending, Judgement, LoopRecord, MemberCard, Report, Route, Seat, SeatState, Step, loops, text_calls, text_form};
+use crate::collaboration::{Ending, Judgement, LoopRecord, MemberCard, Report, Route, Seat, SeatState, Step, loops, text_form};
 use crate::domain::{MemberName, text::one_line};
 
 /// Longest reason a member's error is kept with, in characters.
@@ -93,7 +93,7 @@ impl Engine {
     }
 
     /// The seat of a member that is at work. A nested team only ends by its own engine's end.
-    fn at_work(&self, name: &MemberName) -> Result<usize, CollaborationError> {
+    pub(super) fn at_work(&self, name: &MemberName) -> Result<usize, CollaborationError> {
         if self.children.has(name) { Err(CollaborationError::NotAtWork(name.clone())) } else { self.busy_seat(name) }
     }
 
@@ -282,25 +282,6 @@ impl Engine {
         }
         self.next();
     }
-
-    /// Carries out calls that a member without tools wrote as text; returns the rest of its text and the faults.
-    fn calls_in_text(&mut self, at: usize, ended: &Ended) -> (String, String) {
-        let seat = &self.team.seats[at];
-        if seat.used_tools || ended.error.is_some() {
-            return (ended.output.clone(), String::new());
-        }
-        let tools = self.protocol.agent_tools(&self.team, seat);
-        let (calls, rest) = text_calls(&ended.output, &tools);
-        let mut faults: Vec<String> = Vec::new();
-        for (tool, arguments) in calls {
-            let call = arguments.and_then(|arguments| tool.check(arguments));
-            let said = call.and_then(|call| self.protocol.on_agent_tool(&self.team, &self.team.seats[at], &call));
-            if let Err(fault) = said {
-                faults.push(one_line(&fault, ERROR_MAX));
-            }
-        }
-        (rest, faults.join("\n"))
-    }
 }
 
 fn settle_seat(seat: &mut Seat, output: &str, judgement: &Judgement) {
@@ -323,32 +304,6 @@ impl Engine {
         let Ok(at) = self.busy_seat(name) else { return };
         let ended = Ended { output: answer, error: failure, duration_ms, ..Ended::default() };
         self.conclude(at, &ended);
-    }
-}
-
-impl Engine {
-    pub(super) fn tool_called(&mut self, by: &MemberName, tool: &str, arguments: Vec<(String, crate::collaboration::ArgValue)>) {
-        let said = if by.is_lead() { self.supervisor_tool(tool, arguments) } else { self.agent_tool(by, tool, arguments) };
-        let (ok, text, ends_turn) = match said {
-            Ok(said) => (true, said.text, said.ends_turn),
-            Err(text) => (false, text, false),
-        };
-        self.out.directives.insert(0, Directive::ToolReply { by: by.clone(), tool: tool.to_owned(), ok, text, ends_turn });
-    }
-
-    fn agent_tool(
-        &mut self,
-        by: &MemberName,
-        tool: &str,
-        arguments: Vec<(String, crate::collaboration::ArgValue)>,
-    ) -> Result<crate::collaboration::Said, String> {
-        let at = self.at_work(by).map_err(|error| error.to_string())?;
-        let offered = self.protocol.agent_tools(&self.team, &self.team.seats[at]);
-        let call = super::supervise::offered(&offered, tool)?.check(arguments)?;
-        self.team.seats[at].used_tools = true;
-        let said = self.protocol.on_agent_tool(&self.team, &self.team.seats[at], &call);
-        self.out.changed = true;
-        said
     }
 }
 

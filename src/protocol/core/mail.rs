@@ -34,7 +34,7 @@ impl TeamCore {
         let mut effects = Vec::new();
         for name in &to {
             effects.extend(self.deliver(Envelope::new(ids.message(), MessageKind::Broadcast, by.clone(), name.as_str(), content, now)));
-            effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(name, AgentInput::Mail));
         }
         effects.extend(self.work_given());
         effects.push(Effect::Reply(Reply::Sent(to)));
@@ -51,7 +51,7 @@ impl TeamCore {
     pub(super) fn post(&self, to: &MemberName, message: Envelope) -> Vec<Effect> {
         let mut effects = self.deliver(message);
         if self.is_live(to) {
-            effects.push(Effect::Tell { name: to.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(to, AgentInput::Mail));
         }
         effects
     }
@@ -59,17 +59,24 @@ impl TeamCore {
     /// Wakes the receiver. A stopped member bounces (its mail would never be read), an interrupted one keeps its mail for
     /// when it is resumed, and writing to a lead that does not run starts it: the person has nobody else to talk to.
     pub(super) fn wake_for_mail(&self, name: &MemberName, by: &Party, now: Timestamp) -> Result<Vec<Effect>, Refusal> {
-        let mut effects = vec![Effect::Tell { name: name.clone(), input: AgentInput::Mail }];
-        if !self.is_live(name) {
-            let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
-            effects = match member.status {
-                MemberStatus::Interrupted | MemberStatus::Requested => Vec::new(),
-                _ if name.is_lead() => self.start_again(member, "written to", now),
-                status => return Err(Refusal::NotLive { name: name.clone(), status: status.word(), why: member.reason.clone() }),
-            };
+        // Where the protocol chooses who acts and there is somebody to choose, the person's words are the goal of a run:
+        // the lead reads them when it is asked to decide.
+        let teammates = self.members.iter().any(|m| !m.name.is_lead() && self.is_live(&m.name));
+        if self.driven && !self.driving && teammates && name.is_lead() && *by == Party::Human && self.is_live(name) {
+            return Ok(self.work_given());
         }
-        if name.is_lead() || *by == Party::Human {
-            effects.extend(self.work_given());
+        let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
+        let mut effects = if self.is_live(name) {
+            self.call(name, AgentInput::Mail)
+        } else if name.is_lead() && self.stopping.is_none() {
+            self.start_again(member, "written to", now)
+        } else if matches!(member.status, MemberStatus::Interrupted | MemberStatus::Requested) {
+            Vec::new()
+        } else {
+            return Err(Refusal::NotLive { name: name.clone(), status: member.status.word(), why: member.reason.clone() });
+        };
+        if !effects.is_empty() && (name.is_lead() || *by == Party::Human) {
+            effects.extend(self.work_begins());
         }
         if !name.is_lead() && by.is_lead() {
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: true }));
@@ -80,6 +87,13 @@ impl TeamCore {
     /// Work was given: when it is done, the end is to be told.
     pub(super) fn work_given(&self) -> Vec<Effect> {
         if self.closing == Closing::Open { Vec::new() } else { vec![Effect::Mark(Mark::Closing(Closing::Open))] }
+    }
+
+    /// Work was given to somebody: a run begins.
+    pub(super) fn work_begins(&self) -> Vec<Effect> {
+        let mut effects = self.work_given();
+        effects.push(Effect::Mark(Mark::RunOpened));
+        effects
     }
 
     /// A message of the runtime's making.

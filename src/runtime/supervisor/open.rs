@@ -128,12 +128,13 @@ fn build(
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
         missing: BTreeSet::new(),
-        opened,
+        opened: (now, opened),
         watching: false,
         poll_at: None,
         ids: RandomIds,
         _guards: vec![lock],
         opening: effects,
+        drive: super::drive::Drive::default(),
     })
 }
 
@@ -153,11 +154,15 @@ impl Supervisor {
     }
 
     async fn begin(mut self) {
-        self.record(self.opened.clone());
+        self.record(self.opened.1.clone());
+        for text in self.env.notices.clone() {
+            self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
+        }
         let effects = std::mem::take(&mut self.opening);
         if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
             self.notice_store(&error);
         }
+        self.restore_drive();
         self.settle();
         self.write_log();
         self.run().await;

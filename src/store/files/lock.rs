@@ -102,6 +102,17 @@ fn wait(file: &File, path: impl Fn() -> std::path::PathBuf) -> Result<(), StoreE
     }
 }
 
+/// The team's lock. Unlocked by name, not only closed: a command that is just being started still shares the open file for
+/// the moment between its fork and its exec.
+struct TeamLock(File);
+
+impl Drop for TeamLock {
+    fn drop(&mut self) {
+        // Where this fails, closing the file follows at once.
+        let _ = self.0.unlock();
+    }
+}
+
 /// Takes `team/.lock` if nobody has it, and writes this process's id into it (for people; nothing depends on it).
 pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError> {
     const NAME: &str = ".lock";
@@ -119,7 +130,7 @@ pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(|source| dir.io("write", NAME, source))?;
         entity::sweep_stage(store);
-        return Ok(Some(Box::new(file)));
+        return Ok(Some(Box::new(TeamLock(file))));
     }
     Err(StoreError::Busy { path: store.workspace().join("team").join(NAME), seconds: 0 })
 }

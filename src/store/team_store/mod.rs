@@ -29,9 +29,9 @@ const REASON_MAX: usize = 300;
 /// Something in the store that cannot be used as it is; safe to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The path below the workspace, for a line with the byte after it.
+    /// The path below the workspace.
     pub place: String,
-    /// What is wrong, and what was done about it.
+    /// What is wrong (for a line of a log: before which byte), and what was done about it.
     pub reason: String,
 }
 
@@ -131,7 +131,11 @@ impl TeamStore {
         }
     }
 
-    fn load<T: DeserializeOwned + Send>(&self, kind: KeyKind, adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync) -> Result<Loaded<T>, StoreError> {
+    fn load<T: DeserializeOwned + Send>(
+        &self,
+        kind: KeyKind,
+        adopt: impl Fn(&Key, T) -> (T, Option<Fault>) + Sync,
+    ) -> Result<Loaded<T>, StoreError> {
         let read = |(key, stored): (Key, Result<Stored, StoreError>)| {
             let (value, revision) = stored.and_then(|stored| parse::<T>(&key, &stored)).map_err(|error| fault_of(&key, &error))?;
             let (value, remark) = adopt(&key, value);

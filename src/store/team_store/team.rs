@@ -18,7 +18,10 @@ impl TeamStore {
 
     /// Changes the team by a rule, which is asked again about what is there when somebody else was quicker. Where there is
     /// no team yet, it starts from the default one.
-    pub fn update_team(&self, mut rule: impl FnMut(&TeamConfig) -> Result<TeamConfig, Refusal>) -> Result<(TeamConfig, Revision), UpdateError> {
+    pub fn update_team(
+        &self,
+        mut rule: impl FnMut(&TeamConfig) -> Result<TeamConfig, Refusal>,
+    ) -> Result<(TeamConfig, Revision), UpdateError> {
         self.update(&Key::Team, |there: Option<&TeamConfig>| match there {
             Some(team) => Ok(rule(team)?),
             None => Ok(rule(&TeamConfig::default())?),

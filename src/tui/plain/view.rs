@@ -134,7 +134,7 @@ fn text(text: &str) -> impl Iterator<Item = String> {
 pub fn reply(reply: &Reply) -> String {
     match reply {
         Reply::Done | Reply::Authorized => ".".into(),
-        Reply::Said(text) => format!(": {}", one_line(text, INLINE)),
+        Reply::Said(text) | Reply::ProtocolSaid { text, .. } => format!(": {}", one_line(text, INLINE)),
         Reply::Task(task) => format!(": task {}.", task.id),
         Reply::Tasks(tasks) => format!(": {} tasks.", tasks.len()),
         Reply::Members(members) => format!(": {} members.", members.len()),

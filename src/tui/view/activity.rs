@@ -31,14 +31,14 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area) -> String 
     }
 }
 
-/// `12% of 128k · 41k tok · $0.42`.
+/// `ctx 12% · $0.42 · 41k tok`: how full the conversation is, and what it cost.
 fn spent(state: &State) -> String {
     let Some(view) = selected(state).filter(|view| view.spend.calls > 0) else { return String::new() };
     let mut parts = Vec::new();
     if let Some(percent) = view.context_percent() {
-        parts.push(format!("{percent}% of {}", words::tokens(view.context.1)));
+        parts.push(format!("ctx {percent}%"));
     }
-    parts.push(format!("{} tok", words::tokens(view.spend.usage.total())));
     parts.push(words::cost(&view.spend));
+    parts.push(format!("{} tok", words::tokens(view.spend.usage.total())));
     parts.join(" · ")
 }

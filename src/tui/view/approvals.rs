@@ -30,6 +30,7 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
         if Some(index) == at {
             painter.text(place.x, place.y, 1, "▸", Role::Accent);
             painter.tint(place, selection(state, Pane::Approvals));
+            state.view.request_row = place;
             state.view.show_request(request, state.approvals.choice, now);
         }
     }

@@ -6,6 +6,7 @@ use crate::app::pane::keep_visible;
 use crate::app::view::Area;
 use crate::app::words;
 use crate::app::{Action, Pane, State};
+use crate::domain::board::Stuck;
 use crate::domain::{TaskId, TaskStatus};
 use crate::tui::style::Role;
 use crate::tui::view::roster::tone;
@@ -24,7 +25,13 @@ impl Columns {
     fn new(cols: usize, highest: TaskId) -> Self {
         let number = highest.0.to_string().len().max(2);
         let wide = cols >= WIDE;
-        let tail = if wide { 14 } else if cols >= 44 { 12 } else { 0 };
+        let tail = if wide {
+            14
+        } else if cols >= 44 {
+            12
+        } else {
+            0
+        };
         let wanted = if wide {
             vec![Some(number), Some(9), None, Some(10), Some(tail)]
         } else if tail > 0 {
@@ -105,7 +112,10 @@ fn draw_row(painter: &mut Painter<'_>, state: &State, place: Area, columns: &Col
     painter.text(columns.x(place, 1), place.y, columns.width(1), &format!("{} {word}", task_tone.glyph()), role);
     painter.text(columns.x(place, 2), place.y, columns.width(2), &one_line(&task.subject, columns.width(2)), quiet);
     let owner = task.owner.as_ref().map_or("", |name| name.as_str());
-    let waits = if stuck.is_some() { stuck.map(words::stuck).unwrap_or_default() } else { words::blockers(board, id) };
+    let waits = match stuck {
+        Some(Stuck::Cycle(_)) => "in a circle".to_owned(),
+        Some(Stuck::Missing(_)) | None => words::blockers(board, id),
+    };
     let waits_role = if stuck.is_some() { Role::Attention } else { Role::Dim };
     if columns.wide {
         painter.text(columns.x(place, 3), place.y, columns.width(3), owner, quiet);

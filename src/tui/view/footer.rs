@@ -19,12 +19,14 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout) {
     let x = area.x + edge;
     let cols = usize::from(area.width - 2 * edge);
     if let Some(confirm) = &state.confirm {
-        let keys = "  y yes  n no ";
-        let used = painter.text(x, y, cols.saturating_sub(width(keys)), &format!(" {}", confirm.question), Role::Attention);
+        let keys = super::prompt::CONFIRM_KEYS;
+        let long = super::prompt::long_status(state, layout.inner).is_some();
+        let question = if long { String::new() } else { format!(" {}", confirm.question) };
+        let used = painter.text(x, y, cols.saturating_sub(width(keys)), &question, Role::Attention);
         painter.text(x + used, y, cols.saturating_sub(usize::from(used)), keys, Role::Strong);
         return;
     }
-    if let Some(status) = &state.status {
+    if let Some(status) = state.status.as_ref().filter(|_| super::prompt::long_status(state, layout.inner).is_none()) {
         let (sign, role) = match status.level {
             StatusLevel::Info => ("✓", Role::Success),
             StatusLevel::Hint => ("·", Role::Attention),
@@ -71,6 +73,10 @@ fn draw_hint(painter: &mut Painter<'_>, x: u16, y: u16, (key, word): &Hint) {
 
 /// The keys that work now: the pane's own first, then the others by rank; and the ones for the right edge.
 fn hints(state: &State) -> (Vec<Hint>, Vec<Hint>) {
+    if state.quitting.is_some() && state.prompt.is_none() {
+        let keys = |action| (state.key_name(action), if action == Action::Quit { "stop now".to_owned() } else { "stay".to_owned() });
+        return (vec![keys(Action::Quit), keys(Action::Back)], Vec::new());
+    }
     let contexts = state.contexts();
     let near = contexts.first().copied().unwrap_or(Context::Global);
     let mut listed: Vec<&Binding> = state.options.keymap.bindings().iter().filter(|b| listed(state, b, &contexts)).collect();
@@ -100,7 +106,6 @@ fn word(state: &State, binding: &Binding) -> String {
     let word = match binding.action {
         Action::Submit if state.palette.is_some() => Some("run"),
         Action::Submit if state.form.as_ref().is_some_and(|f| f.at + 1 < f.fields.len()) => Some("next"),
-        Action::Quit if state.quitting.is_some() => Some("quit now"),
         Action::Open if state.needs.is_some() => Some("go there"),
         _ => None,
     };

@@ -2,6 +2,7 @@
 
 use super::Painter;
 use crate::app::clip::one_line;
+use crate::app::rich::{Indent, Ink, Span, wrap};
 use crate::app::view::Area;
 use crate::app::{Action, State};
 use crate::tui::style::Role;
@@ -15,22 +16,25 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
     let cols = usize::from(area.width.saturating_sub(2));
     let label = state.model_label();
     let provider = if state.team.runner.is_some() { &state.team.provider } else { &state.options.provider };
-    let model = if label.starts_with("scripted") {
-        format!("{label}: no key, no network; answers come from a script")
-    } else {
-        format!("{label} at {provider}")
-    };
+    let model = if label.starts_with("scripted") { format!("{label} (no key, no network)") } else { format!("{label} at {provider}") };
     let rows = [("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", state.options.sandbox.clone())];
     let gap = u16::from(area.height >= 7);
-    for (row, (label, text)) in (gap..).zip(&rows) {
-        if row >= area.height {
-            return;
+    let rest = cols.saturating_sub(11);
+    let mut y = gap;
+    for (label, text) in &rows {
+        painter.text(area.x + 1, area.y + y.min(area.height), if y < area.height { 10 } else { 0 }, label, Role::Dim);
+        // Where there is room the whole text is worth a second line.
+        let mut lines = Vec::new();
+        let text = if gap > 0 { one_line(text, 4 * rest) } else { one_line(text, rest) };
+        wrap(&[Span::new(text, Ink::Text)], rest, &Indent::default(), &mut lines);
+        for line in lines.iter().filter(|_| rest > 0) {
+            if y < area.height {
+                painter.spans(area.x + 12, area.y + y, rest, line);
+            }
+            y += 1;
         }
-        painter.text(area.x + 1, area.y + row, 10, label, Role::Dim);
-        let rest = cols.saturating_sub(11);
-        painter.text(area.x + 12, area.y + row, rest, &one_line(text, rest), Role::Text);
     }
-    let y = 3 + 2 * gap;
+    y += gap;
     if y < area.height {
         let key = state.key_name(Action::WriteLead);
         let used = painter.text(area.x + 1, area.y + y, cols, &key, Role::Strong);

@@ -2,9 +2,9 @@
 //! not fit goes, the least important first.
 
 use super::layout::Layout;
+use crate::app::State;
 use crate::app::clip::{one_line, width};
 use crate::app::words;
-use crate::app::{Pane, State};
 use crate::domain::{Activity, Timestamp};
 use crate::tui::style::Role;
 use crate::tui::widget::Painter;
@@ -40,6 +40,9 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout, now: Time
         x += painter.text(x, area.y, cols, &piece.text, piece.role);
     }
     painter.text(x, area.y, cols, " ", Role::Text);
+    if right.is_empty() {
+        return;
+    }
     let length = u16::try_from(length(&right, " · ")).unwrap_or(u16::MAX);
     let end = area.x + area.width - edge / 2;
     let mut x = end.saturating_sub(length + 2).max(x + 1);
@@ -72,7 +75,9 @@ fn left(state: &State) -> Vec<Piece> {
     }
     let label = state.model_label();
     let role = if label.starts_with("scripted") { Role::Accent } else { Role::Text };
-    pieces.push(piece(one_line(&label, 28), role, 7));
+    // A script is never taken for a model, so its label stays longer than most.
+    let rank = if label.starts_with("scripted") { 1 } else { 7 };
+    pieces.push(piece(one_line(&label, 28), role, rank));
     pieces
 }
 
@@ -95,8 +100,7 @@ fn right(state: &State, now: Timestamp) -> Vec<Piece> {
     }
     let waiting = team.requests.pending_len();
     if waiting > 0 {
-        let short = state.view.size.0 < 40 && state.focus != Pane::Approvals;
-        let words = if short { format!("◆ {waiting}") } else { format!("◆ {waiting} waiting for you") };
+        let words = if state.view.size.0 < 40 { format!("◆ {waiting} for you") } else { format!("◆ {waiting} waiting for you") };
         add(words, Role::Attention, 0);
     }
     if team.totals.calls > 0 {

@@ -6,10 +6,12 @@ use crate::app::pane::keep_visible;
 use crate::app::view::Area;
 use crate::app::words::clock;
 use crate::app::{Pane, State};
-use crate::domain::Envelope;
+use crate::domain::{Envelope, MemberName};
 use crate::tui::style::Role;
 use crate::tui::widget::Painter;
 
+/// From this width on a row names sender and receiver.
+const ROUTE: usize = 34;
 /// From this width on a row begins with its time.
 const WIDE: usize = 44;
 
@@ -32,7 +34,7 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area) -> String 
     }
     for (row, (index, message)) in (0u16..).zip(list.iter().enumerate().skip(state.inbox.top).take(height)) {
         let place = Area { y: area.y + row, height: 1, ..area };
-        draw_row(painter, place, message, state.options.utc_offset);
+        draw_row(painter, place, message, name.as_ref(), state.options.utc_offset);
         // Following the newest needs no mark unless keys go here.
         if Some(index) == at && (state.focus == Pane::Inbox || state.inbox.selected.is_some()) {
             painter.text(place.x, place.y, 1, "▸", Role::Accent);
@@ -46,13 +48,20 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area) -> String 
     })
 }
 
-fn draw_row(painter: &mut Painter<'_>, place: Area, message: &Envelope, utc_offset: i32) {
+fn draw_row(painter: &mut Painter<'_>, place: Area, message: &Envelope, owner: Option<&MemberName>, utc_offset: i32) {
     let cols = usize::from(place.width);
     let mut x = place.x + 1;
     if cols >= WIDE {
         x += painter.text(x, place.y, 6, &format!("{} ", clock(message.at, utc_offset)), Role::Dim);
     }
-    let who = one_line(&format!("{} → {}", message.from, message.to), cols / 3);
+    // Where there is little room, whose inbox this is need not be said again in every row.
+    let incoming = owner.is_some_and(|name| name.same(&message.to));
+    let who = match (cols >= ROUTE, incoming) {
+        (true, _) => format!("{} → {}", message.from, message.to),
+        (false, true) => message.from.to_string(),
+        (false, false) => format!("→ {}", message.to),
+    };
+    let who = one_line(&who, cols / 3);
     x += painter.text(x, place.y, width(&who), &who, Role::Accent);
     let rest = cols.saturating_sub(usize::from(x - place.x) + 2);
     painter.text(x + 2, place.y, rest, &one_line(&message.content, rest), Role::Text);

@@ -25,6 +25,13 @@ pub struct ReadingPlace {
     pub beside: Option<Beside>,
 }
 
+/// Whether something that is open in full covers the panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Covered {
+    No,
+    Yes,
+}
+
 /// The left column stays.
 pub struct Beside;
 
@@ -61,7 +68,7 @@ impl Layout {
             let placed = vec![Placed { pane: state.focus, area: inner }];
             return Self { area, inner, framed, placed, split: None };
         }
-        let left = (area.width * 28 / 100).clamp(26, 48);
+        let left = (area.width * 28 / 100).clamp(28, 48);
         let row = inner.y + (inner.height - 1) * 55 / 100;
         let right = inner.width - left - 1;
         let middle = inner.x + left + 1 + right * 45 / 100;
@@ -69,16 +76,24 @@ impl Layout {
         Self { area, inner, framed, placed: place(inner, split), split: Some(split) }
     }
 
-    /// The lines of the frame and between the panes.
-    pub fn lines(&self, grid: &mut Grid) {
+    /// The lines of the frame, between the panes that are in sight, and above what is being written.
+    pub fn lines(&self, grid: &mut Grid, covered: Covered, lower: Area) {
         if !self.framed {
             return;
         }
         grid.outline(self.area);
-        let (top, bottom) = (self.area.y, self.area.y + self.area.height - 1);
-        if let Some(split) = self.split {
+        let (top, right) = (self.area.y, self.area.x + self.area.width - 1);
+        let bottom = if lower.height > 0 { lower.y } else { self.area.y + self.area.height - 1 };
+        if lower.height > 0 {
+            grid.horizontal(lower.y, self.area.x, right);
+        }
+        let Some(split) = self.split else { return };
+        let beside = self.area.width >= READING_WIDTH;
+        if covered == Covered::No || beside {
             grid.vertical(split.left, top, bottom);
-            grid.horizontal(split.row, split.left, self.area.x + self.area.width - 1);
+        }
+        if covered == Covered::No && split.row < bottom {
+            grid.horizontal(split.row, split.left, right);
             grid.vertical(split.middle, split.row, bottom);
         }
     }
@@ -101,8 +116,18 @@ impl Layout {
     }
 
     /// The panes of the left column.
-    pub fn only(&self, _: Beside) -> Vec<Placed> {
-        self.placed.iter().filter(|p| matches!(p.pane, Pane::Team | Pane::Approvals)).copied().collect()
+    pub fn only(&self, _: Beside, body: Area) -> Vec<Placed> {
+        self.above(body).into_iter().filter(|p| matches!(p.pane, Pane::Team | Pane::Approvals)).collect()
+    }
+
+    /// The panes as far as they lie in `body`.
+    pub fn above(&self, body: Area) -> Vec<Placed> {
+        let end = body.y + body.height;
+        let cut = |placed: &Placed| {
+            let height = placed.area.height.min(end.saturating_sub(placed.area.y));
+            Placed { area: Area { height, ..placed.area }, ..*placed }
+        };
+        self.placed.iter().map(cut).collect()
     }
 }
 

@@ -18,11 +18,12 @@ mod roster;
 
 use super::style::{Role, Style};
 use super::widget::{Grid, Painter};
+use crate::app::clip::width;
 use crate::app::projection::MemberView;
 use crate::app::view::Area;
 use crate::app::{Pane, State};
 use crate::domain::Timestamp;
-use layout::{Layout, Placed};
+use layout::{Covered, Layout, Placed};
 use ratatui::Frame;
 
 /// The smallest window, in cells.
@@ -60,20 +61,21 @@ fn too_small(painter: &mut Painter<'_>, area: Area) {
 
 fn screen(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timestamp) -> Option<(u16, u16)> {
     let layout = Layout::new(area, state);
-    let mut grid = Grid::default();
-    layout.lines(&mut grid);
-    grid.draw(painter, layout.focused(state));
-    header::draw(painter, state, &layout, now);
     let prompt_rows = prompt::rows(state, layout.inner);
     let (body, lower) = layout::split_lower(layout.inner, prompt_rows);
+    let covered = if reading::is_open(state) { Covered::Yes } else { Covered::No };
+    let mut grid = Grid::default();
+    layout.lines(&mut grid, covered, lower);
+    grid.draw(painter, layout.focused(state).filter(|_| covered == Covered::No));
+    header::draw(painter, state, &layout, now);
     if reading::is_open(state) {
         let place = layout.reading(body);
         if let Some(rest) = place.beside {
-            panes(painter, state, &layout.only(rest), now);
+            panes(painter, state, &layout.only(rest, body), now);
         }
         reading::draw(painter, state, place.main, now);
     } else {
-        panes(painter, state, &layout.placed, now);
+        panes(painter, state, &layout.above(body), now);
     }
     overlay::draw(painter, state, body);
     let cursor = prompt::draw(painter, state, lower);
@@ -121,7 +123,15 @@ fn heading(painter: &mut Painter<'_>, state: &State, pane: Pane, area: Area, not
     let role = if focused { Role::TitleFocused } else { Role::Title };
     let used = painter.text(area.x, area.y, cols, &title, role);
     let x = area.x.saturating_add(used + 2);
-    painter.text(x, area.y, cols.saturating_sub(usize::from(used) + 2), note, Role::Dim);
+    let room = cols.saturating_sub(usize::from(used) + 3);
+    // Of several numbers the last ones go before one is cut in the middle.
+    let mut note = note;
+    while width(note) > room
+        && let Some((head, _)) = note.rsplit_once(" · ")
+    {
+        note = head;
+    }
+    painter.text(x, area.y, room, note, Role::Dim);
 }
 
 /// Whether the pane's selection is where keys go.

@@ -9,9 +9,10 @@ use crate::app::words;
 use crate::app::{Action, State};
 use crate::tui::style::Role;
 
-pub fn draw(painter: &mut Painter<'_>, state: &State, body: Area) {
+pub fn draw(painter: &mut Painter<'_>, state: &mut State, body: Area) {
     if state.quitting.is_some() {
-        quitting(painter, state, body);
+        let covered = quitting(painter, state, body);
+        state.view.hide_below(covered);
     }
     if state.palette.is_some() {
         draw_palette(painter, state, body);
@@ -62,19 +63,27 @@ fn draw_palette(painter: &mut Painter<'_>, state: &State, body: Area) {
     }
 }
 
-fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) {
-    let Some(quit) = state.quitting else { return };
+fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) -> Area {
+    let Some(quit) = state.quitting else { return Area::default() };
     let live: Vec<_> = state.team.members().filter(|view| view.member.status.is_live()).collect();
     let key = state.key_name(Action::Quit);
     let head = match quit.forced {
         None => format!("Waiting for {} to stop; {key} again stops them now, Esc stays.", live.len()),
         Some(_) => format!("Stopping {} now; {key} again leaves at once.", live.len()),
     };
+    let framed = body.height >= 8;
+    let edge = u16::from(framed);
     let wanted = u16::try_from(live.len() + 2).unwrap_or(u16::MAX).clamp(3, 12);
-    let height = wanted.min(body.height);
-    let cols = u16::try_from(width(&head) + 4).unwrap_or(u16::MAX).clamp(30, 90).min(body.width);
+    let height = wanted.min(body.height - 2 * edge);
+    let cols = u16::try_from(width(&head) + 2).unwrap_or(u16::MAX).clamp(30, 90).min(body.width - 2 * edge);
     let area = Area { x: body.x + (body.width - cols) / 2, y: body.y + (body.height - height) / 2, width: cols, height };
-    painter.clear(area);
+    let outer = Area { x: area.x - edge, y: area.y - edge, width: cols + 2 * edge, height: height + 2 * edge };
+    painter.clear(outer);
+    if framed {
+        let mut grid = crate::tui::widget::Grid::default();
+        grid.outline(outer);
+        grid.draw(painter, Some(area));
+    }
     let room = usize::from(cols.saturating_sub(2));
     painter.text(area.x + 1, area.y, room, &head, Role::Attention);
     let fits = usize::from(height.saturating_sub(2));
@@ -87,6 +96,7 @@ fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) {
         let more = format!("and {} more", words::thousands((live.len() - fits) as u64));
         painter.text(area.x + 3, area.y + height - 1, room, &more, Role::Dim);
     }
+    outer
 }
 
 fn doing(status: crate::domain::MemberStatus) -> &'static str {

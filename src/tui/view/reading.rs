@@ -20,7 +20,7 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     if area.height == 0 {
         return;
     }
-    clear(painter, area);
+    painter.clear(area);
     let rows = Area { y: area.y + 1, height: area.height - 1, ..area };
     state.view.overlay = rows;
     let (title, note) = if state.needs.is_some() {
@@ -32,12 +32,7 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     };
     let used = painter.text(area.x, area.y, usize::from(area.width), &format!("▸{title}"), Role::TitleFocused);
     let rest = usize::from(area.width.saturating_sub(used + 1));
-    painter.right(area.x + used, area.y, rest, &note, Role::Dim);
-}
-
-/// Empties the area; lines between panes that run through it go as well.
-fn clear(painter: &mut Painter<'_>, area: Area) {
-    painter.clear(area);
+    painter.right(area.x + used + 1, area.y, rest, &note, Role::Dim);
 }
 
 fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp) -> (String, String) {
@@ -64,6 +59,7 @@ fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp
         && let Some(DetailKind::Request(id)) = state.detail.as_ref().map(|d| d.kind.clone())
         && let Some(request) = state.team.requests.get(&id).cloned()
     {
+        state.view.request_row = rows;
         state.view.show_request(&request, Choice::Person, now);
     }
     (title(state), position(top, usize::from(rows.height), lines.len()))
@@ -81,7 +77,10 @@ fn title(state: &State) -> String {
         Some(DetailKind::Task(id)) => format!("Task {id}"),
         Some(DetailKind::Message(_)) => "Message".into(),
         Some(DetailKind::Trace) => "Trace".into(),
-        Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
+        Some(DetailKind::Transcript(name)) => match state.team.member(name).map(|view| view.member.clone()) {
+            Some(member) => one_line(&format!("Transcript: {name}, {}, generation {}", member.role, member.generation.0), 60),
+            None => format!("Transcript: {name}"),
+        },
         None => String::new(),
     }
 }

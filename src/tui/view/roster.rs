@@ -13,6 +13,8 @@ use crate::tui::widget::Painter;
 
 /// Cells of a time: `12:03` or `59 s`.
 const TIME: usize = 5;
+/// Cells that a row needs beside the name: signs, `working`, the time.
+const NAMES_LESS: usize = 18;
 /// From this width on the row has a column of its own for context and money.
 const WIDE: usize = 40;
 
@@ -22,10 +24,12 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     let height = usize::from(area.height);
     state.roster.top = keep_visible(state.roster.top, at, height, list.len());
     if list.is_empty() {
-        let text = if state.roster.filter.is_some() { "Nobody fits the filter. Esc clears it." } else { "Nobody yet. n spawns a teammate." };
+        let text =
+            if state.roster.filter.is_some() { "Nobody fits the filter. Esc clears it." } else { "Nobody yet. n spawns a teammate." };
         empty(painter, area, text);
     }
-    let names = list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width) / 3);
+    let names =
+        list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width).saturating_sub(NAMES_LESS).max(4));
     for (row, (index, name)) in (0u16..).zip(list.iter().enumerate().skip(state.roster.top).take(height)) {
         let Some(view) = state.team.member(name) else { continue };
         let place = Area { y: area.y + row, height: 1, ..area };
@@ -40,7 +44,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     note.unwrap_or_else(|| match (list.len(), hidden + state.roster.top) {
         (0 | 1, _) => String::new(),
         (all, 0) => all.to_string(),
-        (all, _) => format!("{all}, {hidden} below"),
+        (all, _) if hidden == 0 => all.to_string(),
+        (all, _) => format!("{all} · {hidden} below"),
     })
 }
 
@@ -54,7 +59,8 @@ fn member(painter: &mut Painter<'_>, place: Area, view: &MemberView, names: usiz
     let state_x = 4 + names;
     let wide = cols >= WIDE;
     let money = if wide { 14 } else { 0 };
-    let room = cols.saturating_sub(state_x + TIME + 2 + money);
+    let time = if words.time.is_empty() && !wide { 0 } else { TIME + 1 };
+    let room = cols.saturating_sub(state_x + time + 1 + money);
     let state_role = if matches!(words.tone, Tone::Attention | Tone::Failed) { role } else { Role::Text };
     let column = |offset: usize| x.saturating_add(u16::try_from(offset).unwrap_or(u16::MAX));
     painter.text(column(state_x), y, room, &state_text(view, &words, room), state_role);

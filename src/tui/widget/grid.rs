@@ -46,7 +46,8 @@ impl Grid {
     pub fn draw(&self, painter: &mut Painter<'_>, focused: Option<Area>) {
         for ((x, y), bits) in &self.cells {
             let around = focused.is_some_and(|area| {
-                let outer = Area { x: area.x.saturating_sub(1), y: area.y.saturating_sub(1), width: area.width + 2, height: area.height + 2 };
+                let outer =
+                    Area { x: area.x.saturating_sub(1), y: area.y.saturating_sub(1), width: area.width + 2, height: area.height + 2 };
                 outer.contains(*x, *y)
             });
             painter.text(*x, *y, 1, sign(*bits), if around { Role::BorderFocused } else { Role::Border });

@@ -1,7 +1,7 @@
 //! Reading decisions from text, calls written as text, and the checks of arguments.
 
 use super::rig::cards;
-use signoff::collaboration::{ArgValue, Decision, FINISH, ProtocolTool, ROUTE_TO, Team, describe, read_text, similarity, text_calls};
+use signoff::collaboration::{ArgValue, Decision, FINISH, ROUTE_TO, Team, TextCall, describe, read_text, similarity, text_calls};
 
 fn read(text: &str) -> String {
     let team = Team::new(cards(&["alice", "bob", "data-team"])).unwrap();
@@ -43,7 +43,7 @@ fn calls_written_as_text_are_found_at_the_beginning_of_a_line_only() {
     let tools = [ROUTE_TO, FINISH];
     let found = |text: &str| {
         let (calls, rest) = text_calls(text, &tools);
-        let show = |(tool, arguments): &(ProtocolTool, Result<Vec<(String, ArgValue)>, String>)| match arguments {
+        let show = |(tool, arguments): &TextCall| match arguments {
             Ok(arguments) => format!("{}{}", tool.name, ArgValue::Map(arguments.iter().cloned().collect())),
             Err(_) => format!("{}!", tool.name),
         };

@@ -63,10 +63,10 @@ impl World {
     fn new(protocol: &str, seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let choice = *random.pick(&[Choice::Lead, Choice::Roi, Choice::Budget]);
-        let custom = protocol == "none" && seed % 4 != 0;
+        let custom = protocol == "none" && !seed.is_multiple_of(4);
         let config = ProtocolConfig { graph: custom.then(graph), choice, market: None };
         let mut members = cards(&MEMBERS);
-        if seed % 5 == 0 && protocol != "none" {
+        if seed.is_multiple_of(5) {
             let inner = *random.pick(&["sequential", "hierarchical", "swarm", "a2a"]);
             let spec = TeamSpec { protocol: inner.into(), members: cards(&["x", "y"]), config: ProtocolConfig::default(), max_turns: None };
             members[1] = members[1].clone().with_team(spec);
@@ -211,7 +211,8 @@ impl World {
         match self.random.below(40) {
             0 => self.restart(),
             1 => {
-                let stray = name(*self.random.pick(&["a", "b", "x", "nobody"]));
+                let stray = ["a", "b", "x", "nobody"][self.random.below(4) as usize];
+                let stray = name(stray);
                 if !self.at_work.contains_key(&stray) {
                     self.send(Input::ended(&stray, "nobody asked me"));
                 }
@@ -257,7 +258,7 @@ impl World {
     fn run(mut self) -> Vec<Result<Vec<Directive>, CollaborationError>> {
         self.send(Input::Prompt("the goal".into()));
         for _ in 0..INPUTS_MAX {
-            if self.over || self.log.len() % 16 == 0 {
+            if self.over || self.log.len().is_multiple_of(16) {
                 self.no_task_is_lost();
             }
             if self.over {
@@ -282,7 +283,7 @@ fn seeds() -> u64 {
 fn simulate(protocol: &str) {
     for seed in 0..seeds() {
         let log = World::new(protocol, seed).run();
-        if seed % 20 == 0 {
+        if seed.is_multiple_of(20) {
             assert_eq!(log, World::new(protocol, seed).run(), "{protocol}: seed {seed} gave another trace");
         }
     }

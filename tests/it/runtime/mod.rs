@@ -2,5 +2,6 @@
 
 mod demo;
 mod exercises;
+mod protocols;
 mod restart;
 mod stopping;

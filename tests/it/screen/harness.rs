@@ -1,4 +1,5 @@
 //! A headless screen: `press`, `type_str`, `screen`, with a clock that only the test moves.
+#![expect(clippy::unwrap_used, reason = "a wrong name in a test is a bug of that test")]
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;

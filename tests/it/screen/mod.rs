@@ -6,5 +6,6 @@ mod keymap;
 mod projection;
 mod safety;
 mod snapshots;
+mod style;
 mod text;
 mod update;

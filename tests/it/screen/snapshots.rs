@@ -199,3 +199,18 @@ fn a_scripted_model_is_labelled_and_a_second_screen_says_so() {
     screen.member("lead", "plans", MemberStatus::Idle, Activity::Nothing { since: super::harness::START });
     insta::assert_snapshot!("scripted_80x24", screen.screen());
 }
+
+#[test]
+fn a_long_refusal_is_wrapped_above_the_footer() {
+    at_all_sizes("refusal", |w, h| {
+        let mut screen = busy(w, h);
+        screen.press("1 j x");
+        let refusal = signoff::domain::Refusal::UnknownMember {
+            name: "alice".into(),
+            nearest: Some("alicia".into()),
+            roster: "lead (working), alicia (idle), bob (waiting_approval), carol (idle)".into(),
+        };
+        screen.send(Msg::Replied { token: 1, result: Err(refusal) });
+        screen
+    });
+}

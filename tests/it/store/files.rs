@@ -66,7 +66,9 @@ fn broken_tasks_are_reported_and_neither_blank_the_rest_nor_are_overwritten() {
     assert_eq!(loaded.faults[0].place, ".tasks/task_2.json");
     assert!(matches!(store.task(TaskId(2)), Err(StoreError::Corrupt { .. })));
     assert!(store.update_task(TaskId(2), |task| Ok(task.clone())).is_err());
-    assert!(store.put_task(&loaded.items[0].0.clone(), Expect::Absent).is_ok_and(|put| matches!(put, signoff::store::PutOf::Lost(Some(_)))));
+    assert!(
+        store.put_task(&loaded.items[0].0.clone(), Expect::Absent).is_ok_and(|put| matches!(put, signoff::store::PutOf::Lost(Some(_))))
+    );
     let (created, _) = store.create_task(|id| signoff::domain::Task::new(id, "new")).unwrap();
     assert_eq!(created.id, TaskId(7), "numbers of broken files are taken");
     for (number, text) in broken {
@@ -298,7 +300,8 @@ fn a_command_that_a_member_starts_does_not_inherit_the_teams_lock() {
 fn ten_thousand_tasks_load_quickly() {
     let dir = workspace();
     for number in 1..=10_000 {
-        let text = format!("{{\"id\":{number},\"subject\":\"Task {number}\",\"description\":\"{}\",\"blockedBy\":[]}}", "words ".repeat(30));
+        let text =
+            format!("{{\"id\":{number},\"subject\":\"Task {number}\",\"description\":\"{}\",\"blockedBy\":[]}}", "words ".repeat(30));
         write(dir.path(), &format!(".tasks/task_{number}.json"), &text);
     }
     let backend = FileBackend::open(dir.path(), Durability::Buffered).unwrap();

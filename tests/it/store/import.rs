@@ -13,7 +13,11 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() { copy(&entry.path(), &target) } else { drop(fs::copy(entry.path(), target).unwrap()) }
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
     }
 }
 
@@ -28,7 +32,11 @@ fn snapshot(root: &Path, folders: &[&str]) -> BTreeMap<PathBuf, Vec<u8>> {
     fn walk(path: &Path, into: &mut BTreeMap<PathBuf, Vec<u8>>) {
         for entry in fs::read_dir(path).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { walk(&path, into) } else { drop(into.insert(path.clone(), fs::read(&path).unwrap())) }
+            if path.is_dir() {
+                walk(&path, into);
+            } else {
+                into.insert(path.clone(), fs::read(&path).unwrap());
+            }
         }
     }
     let mut all = BTreeMap::new();

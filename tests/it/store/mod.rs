@@ -1,5 +1,7 @@
 //! The store: one contract over both backends, files of others, races, watching, import.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may fail and report like tests")]
+
 mod contract;
 mod files;
 mod import;

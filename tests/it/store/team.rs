@@ -2,14 +2,14 @@
 
 use super::{files, message, name, request};
 use signoff::domain::event::EVENT_VERSION;
-use signoff::domain::{
-    ChatMessage, EventRecord, Generation, MemberName, Party, Refusal, Request, RequestKind, RequestState, Task, TaskId, TaskStatus, TeamEvent,
-    Timestamp, TranscriptEntry, Verdict,
-};
 use signoff::domain::request::PlanReviewer;
+use signoff::domain::{
+    ChatMessage, EventRecord, Generation, MemberName, Party, Refusal, Request, RequestKind, RequestState, Task, TaskId, TaskStatus,
+    TeamEvent, Timestamp, TranscriptEntry, Verdict,
+};
 use signoff::store::{Expect, MemoryBackend, PutOf, StoreError, TeamStore, UpdateError};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 const AT: Timestamp = Timestamp(1_760_000_000_000);
 
@@ -94,10 +94,12 @@ fn an_update_that_changes_nothing_writes_nothing_and_a_missing_task_is_refused()
     on_each(|store| {
         let id = add(store, "a", &[]);
         let before = store.task(id).unwrap().unwrap().1;
-        let told = Arc::new(AtomicU32::new(0));
-        let count = told.clone();
-        let guard = TeamStore::new(Arc::new(MemoryBackend::new())).watch(move |_| drop(count.fetch_add(1, Ordering::SeqCst))).unwrap();
+        let told = Arc::new(AtomicBool::new(false));
+        let flag = told.clone();
+        let guard = store.watch(move |_| flag.store(true, Ordering::SeqCst)).unwrap();
         assert_eq!(store.update_task(id, |task| Ok(task.clone())).unwrap().1, before);
+        std::thread::sleep(std::time::Duration::from_millis(60));
+        assert!(!told.load(Ordering::SeqCst), "nothing was written");
         drop(guard);
         assert_eq!(refusal(store.update_task(TaskId(9), |task| Ok(task.clone()))), Refusal::UnknownTask(TaskId(9)));
         let odd = store.put_task(&Task::new(id, "x"), Expect::Absent).unwrap();

@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Promised are 300 ms; a loaded machine gets more before this fails, and what it took is printed.
-const LIMIT: Duration = Duration::from_millis(300);
+/// Promised are 300 ms, which the median must keep; a single change may take longer on a loaded machine.
+const PROMISED: Duration = Duration::from_millis(300);
+const LIMIT: Duration = Duration::from_secs(3);
 
 type Seen = Arc<Mutex<Vec<Change>>>;
 
@@ -20,12 +21,13 @@ fn watch(root: &Path) -> (Seen, signoff::store::Guard) {
     (seen, guard)
 }
 
-fn await_change(seen: &Seen, change: &Change, how: &str) {
+fn await_change(seen: &Seen, change: &Change, how: &str) -> Duration {
     let took = until(LIMIT, &format!("{change:?} after {how}"), || seen.lock().unwrap().contains(change));
     println!("{how}: {took:?}");
     // What belongs to the same edit may still be under way.
     std::thread::sleep(Duration::from_millis(40));
     seen.lock().unwrap().clear();
+    took
 }
 
 /// As editors save: a new file, renamed over the old one.
@@ -39,21 +41,24 @@ fn rename_save(path: &Path, text: &str) {
 fn outside_edits_in_place_and_by_rename_are_reported_quickly() {
     let dir = tempfile::tempdir().unwrap();
     let (seen, _guard) = watch(dir.path());
+    let mut times = Vec::new();
     for (path, change) in [(".tasks/task_1.json", Change::Key(task(1))), ("team/config.json", Change::Key(Key::Team))] {
         let path = dir.path().join(path);
         fs::write(&path, "{}").unwrap();
-        await_change(&seen, &change, "creating");
+        times.push(await_change(&seen, &change, "creating"));
         fs::write(&path, "{ }").unwrap();
-        await_change(&seen, &change, "writing in place");
+        times.push(await_change(&seen, &change, "writing in place"));
         rename_save(&path, "{  }");
-        await_change(&seen, &change, "saving by rename");
+        times.push(await_change(&seen, &change, "saving by rename"));
         fs::write(&path, "{   }").unwrap();
-        await_change(&seen, &change, "writing in place after a rename");
+        times.push(await_change(&seen, &change, "writing in place after a rename"));
         fs::remove_file(&path).unwrap();
-        await_change(&seen, &change, "removing");
+        times.push(await_change(&seen, &change, "removing"));
     }
     fs::write(dir.path().join("team/inbox/bob.jsonl"), "{}\n").unwrap();
-    await_change(&seen, &Change::Topic(inbox("bob")), "mail");
+    times.push(await_change(&seen, &Change::Topic(inbox("bob")), "mail"));
+    times.sort_unstable();
+    assert!(times[times.len() / 2] <= PROMISED, "{times:?}");
 }
 
 #[test]

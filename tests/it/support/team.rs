@@ -54,6 +54,8 @@ impl TestTeam {
                 compact: include_str!("../../../assets/prompts/compact.md").into(),
             },
             instructions: None,
+            protocol_config: Default::default(),
+            notices: Vec::new(),
             live: Arc::new(LiveBoard::default()),
         };
         let Opened { handle, task } = open(env, &tokio::runtime::Handle::current()).unwrap().expect("the lock is free");

@@ -1,0 +1,403 @@
+//! Commands that read the team from another shell: `status`, `team`, `inbox`, `requests`, `task list`, `task show`.
+//! They read the files, whoever runs the team, and write nothing.
+
+use super::args::{InboxArgs, RequestsArgs};
+use super::error::{CliError, Exit};
+use super::out::{Align, Form, Out, Table};
+use super::session::Session;
+use super::words;
+use crate::domain::usage::Spend;
+use crate::domain::{
+    Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig,
+    TeamEvent,
+};
+use crate::store::TeamStore;
+use crate::store::team_store::{Fault, Mail};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How much of a log is read in one go, in bytes.
+const CHUNK: usize = 1 << 20;
+
+/// Tells what cannot be read.
+fn mention(out: &mut Out, faults: &[Fault]) {
+    faults.iter().for_each(|fault| out.say(&format!("warning: {fault}")));
+}
+
+fn team(store: &TeamStore) -> Result<TeamConfig, CliError> {
+    Ok(store.team()?.map(|(team, _)| team).unwrap_or_default())
+}
+
+fn board(store: &TeamStore, out: &mut Out) -> Result<Board, CliError> {
+    let loaded = store.tasks()?;
+    mention(out, &loaded.faults);
+    let mut board = Board::default();
+    loaded.items.into_iter().for_each(|(task, _)| drop(board.insert(Arc::new(task))));
+    Ok(board)
+}
+
+/// What the event log alone knows.
+#[derive(Default)]
+struct History {
+    activities: HashMap<MemberName, Activity>,
+    spend: Spend,
+    pid: Option<u32>,
+}
+
+fn history(store: &TeamStore) -> Result<History, CliError> {
+    let (mut history, mut offset) = (History::default(), 0);
+    loop {
+        let read = store.events_after(offset, CHUNK)?;
+        if read.next == offset {
+            return Ok(history);
+        }
+        offset = read.next;
+        for record in read.records {
+            if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
+                history.spend.add_call(*usage, *cost);
+            } else if let TeamEvent::ActivityChanged { name, activity } = record.event {
+                history.activities.insert(name, activity);
+            } else if let TeamEvent::Opened { pid, .. } = record.event {
+                history.pid = Some(pid);
+            }
+        }
+    }
+}
+
+/// `status` as one JSON object.
+#[derive(Serialize)]
+struct Status {
+    team: String,
+    protocol: String,
+    workspace: String,
+    running: bool,
+    pid: Option<u32>,
+    members: usize,
+    working: usize,
+    waiting: usize,
+    ready: usize,
+    blocked: usize,
+    doing: usize,
+    done: usize,
+    pending_requests: usize,
+    tokens: u64,
+    cost: f64,
+    cost_is_complete: bool,
+}
+
+/// `status`
+pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
+    let store = session.store()?;
+    let there = store.team()?;
+    let exists = there.is_some();
+    let team = there.map(|(team, _)| team).unwrap_or_default();
+    let counts = board(&store, out)?.counts();
+    let requests = store.requests()?;
+    mention(out, &requests.faults);
+    let history = history(&store)?;
+    let running = exists && store.lock_team()?.is_none();
+    let live = |wanted: fn(&Member) -> bool| team.members.iter().filter(|member| wanted(member)).count();
+    let status = Status {
+        workspace: session.workspace.display().to_string(),
+        running,
+        pid: history.pid.filter(|_| running),
+        members: team.members.len(),
+        working: live(|m| m.status == crate::domain::MemberStatus::Working),
+        waiting: live(|m| m.status == crate::domain::MemberStatus::WaitingApproval),
+        ready: counts.ready,
+        blocked: counts.blocked,
+        doing: counts.doing,
+        done: counts.done,
+        pending_requests: requests.items.iter().filter(|(request, _)| request.is_pending()).count(),
+        tokens: history.spend.usage.total(),
+        cost: history.spend.cost,
+        cost_is_complete: !history.spend.unpriced,
+        team: team.team_name,
+        protocol: team.protocol,
+    };
+    match form {
+        Form::Json => out.json(&status)?,
+        Form::Table if !exists && counts == crate::domain::board::Counts::default() => {
+            out.line(&format!(
+                "no team in {} yet: open it with `signoff`, or put a task on the board with `signoff task add`",
+                status.workspace
+            ))?;
+        }
+        Form::Table => tell_status(&status, out)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn tell_status(status: &Status, out: &mut Out) -> Result<(), CliError> {
+    let by = status.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
+    let runs = if status.running { format!("running{by}") } else { "nobody runs it now".to_owned() };
+    let stale = if status.running { "" } else { " (as they were left)" };
+    let cost = if status.cost_is_complete {
+        format!("${:.2}", status.cost)
+    } else {
+        format!("at least ${:.2} (some prices are unknown)", status.cost)
+    };
+    let rows = [
+        ("team", format!("{} ({}), {runs}", status.team, status.protocol)),
+        ("members", format!("{}: {} working, {} waiting for a decision{stale}", status.members, status.working, status.waiting)),
+        ("board", format!("{} ready, {} doing, {} blocked, {} done", status.ready, status.doing, status.blocked, status.done)),
+        ("requests", format!("{} to decide", status.pending_requests)),
+        ("spent", format!("{} tokens, {cost}", status.tokens)),
+    ];
+    rows.into_iter().try_for_each(|(name, text)| out.line(&format!("{name:<9} {text}")))
+}
+
+/// A member with what it does.
+#[derive(Serialize)]
+struct MemberLine<'a> {
+    #[serde(flatten)]
+    member: &'a Member,
+    activity: Option<&'a Activity>,
+}
+
+/// `team`
+pub fn members(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
+    let store = session.store()?;
+    let team = team(&store)?;
+    let history = history(&store)?;
+    let mut table = Table::new(&[
+        ("name", Align::Left),
+        ("role", Align::Left),
+        ("status", Align::Left),
+        ("gen", Align::Right),
+        ("task", Align::Right),
+        ("doing", Align::Left),
+    ]);
+    for member in &team.members {
+        let activity = history.activities.get(&member.name);
+        match form {
+            Form::Json => out.json(&MemberLine { member, activity })?,
+            Form::Table => {
+                let task = member.task.map(|task| task.to_string()).unwrap_or_default();
+                let doing = member.reason.clone().or_else(|| activity.map(words::activity)).unwrap_or_default();
+                let cells = [
+                    member.name.to_string(),
+                    member.role.clone(),
+                    member.status.word().into(),
+                    member.generation.0.to_string(),
+                    task,
+                    doing,
+                ];
+                table.row(cells);
+            }
+        }
+    }
+    finish(&table, form, "nobody is in the team yet", out)
+}
+
+/// Prints the table, or says why there is none.
+fn finish(table: &Table, form: Form, empty: &str, out: &mut Out) -> Result<Exit, CliError> {
+    match form {
+        Form::Json => {}
+        Form::Table if table.is_empty() => out.say(empty),
+        Form::Table => out.table(table)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// `inbox NAME`
+pub fn inbox(session: &Session, args: &InboxArgs, out: &mut Out) -> Result<Exit, CliError> {
+    let store = session.store()?;
+    let reader = Party::read(args.name.trim());
+    let mut messages = Vec::new();
+    let mut offset = 0;
+    let name = if reader == Party::Human { None } else { Some(known(&team(&store)?, &args.name)?) };
+    loop {
+        let Mail { messages: read, next, faults, .. } = match &name {
+            None => store.human_mail_after(offset, CHUNK)?,
+            Some(name) => store.mail_after(name, offset, CHUNK)?,
+        };
+        mention(out, &faults);
+        if next == offset {
+            break;
+        }
+        offset = next;
+        messages.extend(read);
+    }
+    let skipped = args.last.map_or(0, |last| messages.len().saturating_sub(last));
+    let form = Form::of(args.json);
+    let mut table = Table::new(&[("time", Align::Left), ("from", Align::Left), ("type", Align::Left), ("text", Align::Left)]);
+    for message in messages.iter().skip(skipped) {
+        match form {
+            Form::Json => out.json(message)?,
+            Form::Table => table.row(cells(message)),
+        }
+    }
+    finish(&table, form, "no mail", out)
+}
+
+fn cells(message: &Envelope) -> [String; 4] {
+    let kind = serde_json::to_value(message.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();
+    [words::moment(message.at), message.from.to_string(), kind, message.content.clone()]
+}
+
+fn known(team: &TeamConfig, name: &str) -> Result<MemberName, CliError> {
+    let found = team.members.iter().find(|member| member.name.same(name.trim())).map(|member| member.name.clone());
+    // The lead's inbox may hold mail before there is a team.
+    let found = found.or_else(|| MemberName::parse(name.trim()).ok().filter(MemberName::is_lead));
+    found.ok_or_else(|| {
+        let names: Vec<&str> = team.members.iter().map(|member| member.name.as_str()).collect();
+        let nearest = crate::domain::names::nearest(name, names.iter().copied()).map(str::to_owned);
+        Refusal::UnknownMember { name: name.chars().take(80).collect(), nearest, roster: names.join(", ") }.into()
+    })
+}
+
+/// A request with the digest that names exactly this text.
+#[derive(Serialize)]
+struct RequestLine<'a> {
+    #[serde(flatten)]
+    request: &'a Request,
+    digest: crate::domain::Digest,
+}
+
+/// `requests`
+pub fn requests(session: &Session, args: &RequestsArgs, out: &mut Out) -> Result<Exit, CliError> {
+    let store = session.store()?;
+    let form = Form::of(args.json);
+    if let Some(id) = &args.id {
+        let parsed = RequestId::parse(id).ok_or_else(|| Refusal::UnknownRequest(id.clone()))?;
+        let (request, _) = store.request(&parsed)?.ok_or_else(|| Refusal::UnknownRequest(id.clone()))?;
+        show_request(&request, form, out)?;
+        return Ok(Exit::Done);
+    }
+    let loaded = store.requests()?;
+    mention(out, &loaded.faults);
+    let mut list: Vec<&Request> = loaded.items.iter().map(|(request, _)| request).filter(|r| args.all || r.is_pending()).collect();
+    list.sort_by_key(|request| request.created);
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("kind", Align::Left),
+        ("member", Align::Left),
+        ("asked", Align::Left),
+        ("state", Align::Left),
+        ("title", Align::Left),
+    ]);
+    for request in list {
+        match form {
+            Form::Json => out.json(&RequestLine { request, digest: request.digest() })?,
+            Form::Table => table.row([
+                request.id.to_string(),
+                request.kind.word().into(),
+                request.target.to_string(),
+                words::moment(request.created),
+                request.state.word().into(),
+                request.title.clone(),
+            ]),
+        }
+    }
+    finish(&table, form, "nothing waits for a decision", out)
+}
+
+fn show_request(request: &Request, form: Form, out: &mut Out) -> Result<(), CliError> {
+    if form == Form::Json {
+        return out.json(&RequestLine { request, digest: request.digest() });
+    }
+    out.line(&format!(
+        "{} {} of {}: {}",
+        request.kind.word(),
+        request.id,
+        request.target,
+        crate::domain::text::one_line(&request.title, 200)
+    ))?;
+    let by = request.answer.as_ref().map(|answer| format!(" by {} at {}", answer.by, words::moment(answer.at))).unwrap_or_default();
+    out.line(&format!("asked {}, {}{by}, digest {}", words::moment(request.created), request.state.word(), request.digest().as_str()))?;
+    if let Some(rule) = &request.rule {
+        out.line(&format!("--always would add the rule: {rule}"))?;
+    }
+    out.line("")?;
+    request.body.lines().try_for_each(|line| out.line(&format!("  {line}")))?;
+    if request.state == RequestState::Pending {
+        out.say(&format!("decide with `signoff approve {0}` or `signoff reject {0} --feedback …`", request.id));
+    }
+    Ok(())
+}
+
+/// A task with what the board derives.
+#[derive(Serialize)]
+struct TaskLine<'a> {
+    #[serde(flatten)]
+    task: &'a Task,
+    ready: bool,
+    waits_for: Vec<TaskId>,
+}
+
+/// `task list`
+pub fn tasks(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
+    let board = board(&session.store()?, out)?;
+    let mut table = Table::new(&[
+        ("#", Align::Right),
+        ("state", Align::Left),
+        ("owner", Align::Left),
+        ("waits for", Align::Left),
+        ("task", Align::Left),
+    ]);
+    for task in board.iter() {
+        let blockers = board.blockers(task.id);
+        match form {
+            Form::Json => out.json(&task_line(&board, task))?,
+            Form::Table => {
+                let waits = if task.status == TaskStatus::Completed { String::new() } else { crate::domain::board::describe(&blockers) };
+                let owner = task.owner.as_ref().map(ToString::to_string).unwrap_or_default();
+                table.row([task.id.0.to_string(), state(&board, task).into(), owner, waits, task.subject.clone()]);
+            }
+        }
+    }
+    finish(&table, form, "the board is empty: `signoff task add SUBJECT` puts a task on it", out)
+}
+
+fn task_line<'a>(board: &Board, task: &'a Task) -> TaskLine<'a> {
+    use crate::domain::board::Blocker;
+    let waits_for = board.blockers(task.id).into_iter().map(|blocker| match blocker {
+        Blocker::Open(id) | Blocker::Missing(id) => id,
+    });
+    TaskLine { task, ready: board.is_ready(task.id), waits_for: waits_for.collect() }
+}
+
+fn state(board: &Board, task: &Task) -> &'static str {
+    match task.status {
+        TaskStatus::Completed => "done",
+        TaskStatus::InProgress => "doing",
+        TaskStatus::Pending if board.stuck(task.id).is_some() => "stuck",
+        TaskStatus::Pending if board.is_ready(task.id) => "ready",
+        TaskStatus::Pending => "blocked",
+    }
+}
+
+/// `task show`
+pub fn task(session: &Session, id: TaskId, form: Form, out: &mut Out) -> Result<Exit, CliError> {
+    let board = board(&session.store()?, out)?;
+    let task = board.find(id)?;
+    if form == Form::Json {
+        out.json(&task_line(&board, task))?;
+        return Ok(Exit::Done);
+    }
+    let owner = task.owner.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
+    out.line(&format!("task {id}: {}", crate::domain::text::one_line(&task.subject, 200)))?;
+    out.line(&format!("state {}, owner {owner}", state(&board, task)))?;
+    let blockers = board.blockers(id);
+    if !blockers.is_empty() {
+        out.line(&format!("waits for {}", crate::domain::board::describe(&blockers)))?;
+    }
+    let waiting: Vec<String> = board.dependants(id).map(|task| task.to_string()).collect();
+    if !waiting.is_empty() {
+        out.line(&format!("waited for by {}", waiting.join(", ")))?;
+    }
+    if !task.description.trim().is_empty() {
+        out.line("")?;
+        task.description.lines().try_for_each(|line| out.line(&format!("  {line}")))?;
+    }
+    if !task.notes.is_empty() {
+        out.line("")?;
+        let note = |note: &crate::domain::task::TaskNote| {
+            format!("{}  {}: {}", words::moment(note.at), note.by, crate::domain::text::one_line(&note.text, 400))
+        };
+        task.notes.iter().try_for_each(|entry| out.line(&note(entry)))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,118 @@
+//! Opens the team of a workspace: as the process that runs it, or through its files where another one does.
+
+use super::compose::Chosen;
+use super::error::CliError;
+use super::session::Session;
+use crate::collaboration::ProtocolConfig;
+use crate::config::instructions::{self, Instructions};
+use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
+use crate::runtime::clock;
+use crate::runtime::remote::{RemoteTeam, Runner};
+use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
+use crate::store::{TeamStore, import};
+use crate::tool::{Registry, ShellSettings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a team that runs here is made of.
+pub struct Opening {
+    /// The directory the team works in, canonical.
+    pub workspace: PathBuf,
+    /// Its files.
+    pub store: TeamStore,
+    /// Rules and limits.
+    pub settings: TeamSettings,
+    /// Who answers.
+    pub chosen: Chosen,
+    /// `AGENTS.md` of the project and of the person.
+    pub instructions: Vec<Instructions>,
+}
+
+impl Opening {
+    /// From a session, with settings that the command may have changed.
+    ///
+    /// # Errors
+    /// When the workspace cannot be opened.
+    pub fn new(session: &Session, settings: TeamSettings, chosen: Chosen) -> Result<Self, CliError> {
+        let config_dir = session.places.as_ref().map(|places| places.config_dir.as_path());
+        let instructions = instructions::find(&session.workspace, config_dir);
+        Ok(Self { workspace: session.workspace.clone(), store: session.store()?, settings, chosen, instructions })
+    }
+}
+
+/// The team through its files, if another process runs it.
+///
+/// # Errors
+/// When the files cannot be read.
+pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliError> {
+    let remote = RemoteTeam::new(session.store()?, session.loaded.config.team.clone());
+    Ok((remote.runner()? == Runner::Elsewhere).then_some(remote))
+}
+
+/// Takes the team's lock and runs its members in this process; when another process was quicker, the team through its files.
+/// What an origin program left in the workspace is taken over first, if there is no team of ours yet.
+///
+/// # Errors
+/// When the files or the model cannot be used.
+pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
+    let Opening { workspace, store, mut settings, chosen, instructions } = opening;
+    let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
+    notices.extend(take_over(&workspace, &store)?);
+    if chosen.model.is_scripted() {
+        let free = crate::domain::usage::Price { input: 0.0, output: 0.0, cached: None };
+        settings.prices.insert(chosen.model_name.clone(), free);
+    }
+    let remote = RemoteTeam::new(store.clone(), settings.clone());
+    let env = RuntimeEnv {
+        model: chosen.model,
+        model_name: chosen.model_name,
+        tools: Registry::with_shell(ShellSettings::guarded()),
+        store,
+        settings,
+        workspace: workspace.into(),
+        prompts: prompts(),
+        instructions: instructions::joined(&instructions),
+        protocol_config: ProtocolConfig::default(),
+        notices,
+        live: Arc::new(LiveBoard::default()),
+    };
+    let runtime = tokio::runtime::Handle::current();
+    let opened = tokio::task::spawn_blocking(move || crate::runtime::open(env, &runtime)).await;
+    match opened.map_err(|error| CliError::Failed(format!("the team could not be opened: {error}")))?? {
+        Some(opened) => Ok(Arc::new(opened.handle)),
+        None => Ok(Arc::new(remote)),
+    }
+}
+
+fn prompts() -> Prompts {
+    Prompts {
+        lead: include_str!("../../assets/prompts/lead.md").into(),
+        teammate: include_str!("../../assets/prompts/teammate.md").into(),
+        compact: include_str!("../../assets/prompts/compact.md").into(),
+    }
+}
+
+/// The team of an origin program, copied into our places once; the originals stay as they are.
+fn take_over(workspace: &Path, store: &TeamStore) -> Result<Vec<String>, CliError> {
+    let mut said = Vec::new();
+    for found in import::detect(workspace) {
+        let report = import::import(&found, store)?;
+        leave_unread(store)?;
+        said.push(format!(
+            "took over the {} team of this workspace: {} members, {} messages, {} tasks; its files stay as they are",
+            found.origin.word(),
+            report.members.len(),
+            report.messages,
+            report.tasks.len()
+        ));
+        said.extend(report.faults.iter().map(|fault| format!("not taken over: {fault}")));
+    }
+    Ok(said)
+}
+
+/// Mail of another program is there to be read by the person; it must not set the lead to work when the app opens.
+fn leave_unread(store: &TeamStore) -> Result<(), CliError> {
+    let lead = MemberName::lead();
+    let begin = TranscriptEntry::Started { at: clock::now(), generation: Generation::default(), inbox_offset: store.inbox_end(&lead)? };
+    Ok(store.append_transcript(&lead, &[begin]).map(|_| ())?)
+}
