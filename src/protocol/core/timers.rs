@@ -23,12 +23,12 @@ impl TeamCore {
         }
     }
 
-    /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
+    /// A teammate with nothing to do shuts down, unless a protocol chooses who acts (it will be chosen again), or it waits for something that will come: a verdict, or tasks that
     /// are still open on the board.
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
         let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. })) else { return Vec::new() };
         let waits = matches!(seat.gate, PlanGate::Pending(_)) || self.board.in_progress_of(name).next().is_some();
-        if waits || (self.claims_by_themselves() && self.work_may_come()) {
+        if self.driven || waits || (self.claims_by_themselves() && self.work_may_come()) {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
         }
         let reason = format!("nothing to do for {} s", self.settings.idle_timeout);

@@ -57,6 +57,7 @@ impl Supervisor {
         }));
         let mut requests: Vec<_> = self.core.requests().cloned().collect();
         requests.sort_by_key(|r| (r.created, r.id.clone()));
+        events.extend(self.shown());
         events.extend(requests.into_iter().map(|request| TeamEvent::RequestChanged { request }));
         events
     }
@@ -125,6 +126,7 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::RequestChanged { .. }
         | TeamEvent::Noticed { .. }
         | TeamEvent::ProtocolChanged { .. }
+        | TeamEvent::ProtocolShown { .. }
         | TeamEvent::Finished { .. } => false,
     }
 }

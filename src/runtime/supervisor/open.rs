@@ -96,7 +96,8 @@ fn build(
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
-    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let (mut core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    core.configure(env.protocol_config.clone());
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),
         protocol: core.protocol().to_owned(),
