@@ -86,7 +86,9 @@ impl Supervisor {
         loop {
             match self.env.store.events_after(from, READ) {
                 Ok(Events { records, next, .. }) if next != from => {
-                    out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
+                    // What was noticed since this process runs still holds; older notices do not.
+                    let holds = |r: &EventRecord| is_history(&r.event) || (r.seq > self.first_seq && matches!(r.event, TeamEvent::Noticed { .. }));
+                    out.extend(records.into_iter().filter(holds).map(Arc::new));
                     from = next;
                 }
                 Ok(_) => return out,

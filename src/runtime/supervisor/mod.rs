@@ -47,6 +47,8 @@ pub struct Supervisor {
     deferred: HashMap<RequestId, ReplyTo>,
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
+    /// The number before this process's first line.
+    first_seq: u64,
     log: Vec<EventRecord>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,

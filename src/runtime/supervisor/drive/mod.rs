@@ -78,6 +78,11 @@ pub(super) struct Drive {
 }
 
 impl Drive {
+    /// The work has ended: a goal that no team came for is not kept for later.
+    pub(super) fn forget_goal(&mut self) {
+        self.goal = None;
+    }
+
     /// The engine of a run that goes on.
     fn running(&self) -> Option<&Engine> {
         self.engine.as_ref().filter(|engine| engine.is_running() && !self.restored)
@@ -166,7 +171,7 @@ impl Supervisor {
         let Some(work) = self.drive.work.get_mut(name) else { return };
         match report {
             AgentReport::Began { cause } => {
-                if cause == super::drive::calls::CAUSE {
+                if cause == calls::CAUSE {
                     work.said.clear();
                 }
                 work.said.push(String::new());

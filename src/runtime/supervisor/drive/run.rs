@@ -2,7 +2,6 @@
 
 use super::super::Supervisor;
 use super::Work;
-use super::calls::CAUSE;
 use crate::collaboration::{Directive, Engine, EngineConfig, Input as Step, SeatState, build, describe};
 use crate::domain::event::NoticeLevel;
 use crate::domain::{Envelope, MemberName, MessageKind, Party, TeamEvent};
@@ -72,15 +71,11 @@ impl Supervisor {
             info.name, info.rules
         ));
         let lead = MemberName::lead();
-        self.carry_out(vec![Effect::Tell { name: lead, input: AgentInput::Tell { text, cause: CAUSE } }], &mut None);
+        self.carry_out(vec![Effect::Tell { name: lead, input: AgentInput::Tell { text, cause: "goal" } }], &mut None);
     }
 
     /// Starts the run for which a goal waits, once there is a team and the lead rests.
     pub(super) fn start_run(&mut self) {
-        if self.core.has_ended() && !self.core.is_driving() && self.drive.goal.is_some() && self.cards().is_empty() {
-            // The lead has ended the matter by itself.
-            self.drive.goal = None;
-        }
         if self.drive.goal.is_none() || self.core.is_driving() || !self.core.is_at_rest(&MemberName::lead()) {
             return;
         }
