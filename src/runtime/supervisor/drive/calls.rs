@@ -58,7 +58,7 @@ impl Supervisor {
         let text = [first.as_str(), instruction, prompt].iter().filter(|t| !t.is_empty()).copied().collect::<Vec<_>>().join("\n\n");
         self.drive.offered.insert(name.clone());
         let effects = vec![
-            Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Working }),
+            Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Called }),
             Effect::Tell { name: name.clone(), input: AgentInput::Offered(Arc::new(specs)) },
             Effect::Tell { name: name.clone(), input: AgentInput::Tell { text, cause: CAUSE } },
         ];

@@ -131,7 +131,7 @@ impl Supervisor {
             Input::Command { command: TeamCommand::SetProtocol { .. }, .. } => self.show_run(),
             Input::Command { .. } | Input::Outside(_) | Input::Fired(_) => {}
         }
-        if self.core.is_stopping() {
+        if self.core.has_to_stop() {
             self.stop_run();
             return;
         }
