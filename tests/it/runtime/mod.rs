@@ -3,5 +3,6 @@
 mod demo;
 mod exercises;
 mod protocols;
+mod races;
 mod restart;
 mod stopping;
