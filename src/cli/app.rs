@@ -74,8 +74,7 @@ async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn 
         Some(remote) => Arc::new(remote),
         None => {
             let Session { loaded, env, .. } = &session;
-            let choice =
-                Choice { config: &loaded.config, provenance: &loaded.provenance, env, speed: opened.speed, fallback: Fallback::Scripted };
+            let choice = Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
             let chosen = choose_model(choice).await?;
             team::open(Opening::new(&session, loaded.config.team.clone(), chosen)?).await?
         }

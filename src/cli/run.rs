@@ -22,7 +22,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 /// How long the team may take to stop when it is stopped from outside; it kills what does not.
-const STOP_TIME: Duration = Duration::from_secs(10);
+pub const STOP_TIME: Duration = Duration::from_secs(10);
 
 /// What a headless team is to do.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Order {
     pub form: Form,
     /// After which time the team is stopped.
     pub timeout: Option<Duration>,
+    /// How long a team that is stopped from outside may take; [`STOP_TIME`].
+    pub stop_time: Duration,
 }
 
 /// `run`
@@ -46,12 +48,14 @@ pub async fn run(session: &Session, args: &RunArgs, out: &mut Out) -> Result<Exi
         return Err(crate::domain::Refusal::Invalid(format!("another process runs the team of this workspace: {hint}")).into());
     }
     let config = &session.loaded.config;
-    let choice = Choice { config, provenance: &session.loaded.provenance, env: &session.env, speed: None, fallback: Fallback::Refuse };
+    let choice = Choice { config, env: &session.env, speed: None, fallback: Fallback::Refuse };
     let chosen = choose_model(choice).await?;
     chosen.notice.iter().for_each(|notice| out.say(notice));
     let interrupts = interrupts()?;
     let opened = team::open(Opening::new(session, unattended(&config.team, args.plans), chosen)?).await?;
-    let exit = headless(opened.clone(), Order { goal, form: Form::of(args.json), timeout: args.timeout }, interrupts, out).await;
+    let exit =
+        headless(opened.clone(), Order { goal, form: Form::of(args.json), timeout: args.timeout, stop_time: STOP_TIME }, interrupts, out)
+            .await;
     opened.close().await;
     match exit {
         Err(CliError::ReaderGone) => Err(CliError::Failed("the team was stopped: nobody reads the output any more".into())),
@@ -113,7 +117,7 @@ pub async fn headless(team: Arc<dyn Team>, order: Order, mut interrupts: BoxStre
     let end = match follow(&mut events, &mut teller, deadline, &mut interrupts, out).await {
         Ok(end) => end,
         Err(error) => {
-            stop(&team, &mut events, &mut interrupts, |_| ()).await;
+            stop(&team, order.stop_time, &mut events, &mut interrupts, |_| ()).await;
             return Err(error);
         }
     };
@@ -121,13 +125,13 @@ pub async fn headless(team: Arc<dyn Team>, order: Order, mut interrupts: BoxStre
         End::Finished { ok: true } => Exit::Done,
         End::Finished { ok: false } => Exit::Failed,
         End::TimedOut => {
-            teller.stop(&team, &mut events, &mut interrupts, out).await?;
+            teller.stop(&team, order.stop_time, &mut events, &mut interrupts, out).await?;
             teller.finish("timed out", out)?;
             Exit::TimedOut
         }
         End::Interrupted => {
             out.say("stopping the team; once more ends at once");
-            teller.stop(&team, &mut events, &mut interrupts, out).await?;
+            teller.stop(&team, order.stop_time, &mut events, &mut interrupts, out).await?;
             teller.finish("interrupted", out)?;
             Exit::Interrupted
         }
@@ -173,6 +177,7 @@ async fn follow(
 /// Stops everybody now and waits until that is done, but not for ever. What happens until then is told.
 async fn stop(
     team: &Arc<dyn Team>,
+    patience: Duration,
     events: &mut UnboundedReceiver<Arc<EventRecord>>,
     interrupts: &mut BoxStream<'static, ()>,
     mut tell: impl FnMut(&EventRecord),
@@ -191,7 +196,7 @@ async fn stop(
     };
     tokio::select! {
         () = stopped => {}
-        () = tokio::time::sleep(STOP_TIME) => {}
+        () = tokio::time::sleep(patience) => {}
         Some(()) = interrupts.next() => {}
     }
 }
@@ -215,12 +220,13 @@ impl Teller {
     async fn stop(
         &mut self,
         team: &Arc<dyn Team>,
+        patience: Duration,
         events: &mut UnboundedReceiver<Arc<EventRecord>>,
         interrupts: &mut BoxStream<'static, ()>,
         out: &mut Out,
     ) -> Result<(), CliError> {
         let mut told = Ok(());
-        stop(team, events, interrupts, |record| {
+        stop(team, patience, events, interrupts, |record| {
             if told.is_ok() {
                 told = self.tell(record, out);
             }

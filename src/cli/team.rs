@@ -5,7 +5,8 @@ use super::error::CliError;
 use super::session::Session;
 use crate::collaboration::ProtocolConfig;
 use crate::config::instructions::{self, Instructions};
-use crate::domain::TeamSettings;
+use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
+use crate::runtime::clock;
 use crate::runtime::remote::{RemoteTeam, Runner};
 use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::store::{TeamStore, import};
@@ -96,6 +97,7 @@ fn take_over(workspace: &Path, store: &TeamStore) -> Result<Vec<String>, CliErro
     let mut said = Vec::new();
     for found in import::detect(workspace) {
         let report = import::import(&found, store)?;
+        leave_unread(store)?;
         said.push(format!(
             "took over the {} team of this workspace: {} members, {} messages, {} tasks; its files stay as they are",
             found.origin.word(),
@@ -106,4 +108,11 @@ fn take_over(workspace: &Path, store: &TeamStore) -> Result<Vec<String>, CliErro
         said.extend(report.faults.iter().map(|fault| format!("not taken over: {fault}")));
     }
     Ok(said)
+}
+
+/// Mail of another program is there to be read by the person; it must not set the lead to work when the app opens.
+fn leave_unread(store: &TeamStore) -> Result<(), CliError> {
+    let lead = MemberName::lead();
+    let begin = TranscriptEntry::Started { at: clock::now(), generation: Generation::default(), inbox_offset: store.inbox_end(&lead)? };
+    Ok(store.append_transcript(&lead, &[begin]).map(|_| ())?)
 }

@@ -1,9 +1,9 @@
 //! Facts change the state; nothing else does.
 
-use super::super::effect::{AgentInput, Closing, Mark, Phase};
+use super::super::effect::{Closing, Mark, Phase};
 use super::{Seat, TeamCore};
 use crate::domain::event::TaskChange;
-use crate::domain::{Member, MemberName, TeamEvent};
+use crate::domain::{Member, MemberName, RequestKind, TeamEvent};
 use std::sync::Arc;
 
 impl TeamCore {
@@ -31,7 +31,10 @@ impl TeamCore {
                 if request.is_pending() {
                     self.pending.push(request.id.clone());
                 }
-                self.requests.insert(request.id.clone(), request.clone());
+                let known = self.requests.insert(request.id.clone(), request.clone());
+                if known.is_none() && request.kind == RequestKind::Plan {
+                    self.plans.insert(request.target.clone(), request.id.clone());
+                }
             }
             TeamEvent::UsageAdded { name, usage, cost, .. } => {
                 self.spend.add_call(*usage, *cost);
@@ -109,6 +112,8 @@ impl TeamCore {
             Mark::Ending { name, reason } => self.with_seat(&name, |seat| seat.ending = reason),
             Mark::ReportsBack { name, yes } => self.with_seat(&name, |seat| seat.reports_back = yes),
             Mark::SessionRule(rule) => self.session_rules.push(rule),
+            Mark::Killed(name) => self.with_seat(&name, |seat| seat.killed = true),
+            Mark::RunOpened => self.ended = false,
             Mark::Closing(closing) => {
                 self.summed_up |= closing == Closing::SummingUp;
                 self.closing = closing;
@@ -117,18 +122,6 @@ impl TeamCore {
             Mark::Driving(driving) => self.driving = driving,
             Mark::PlanMode(mode) => self.settings.plans = mode,
             Mark::TeamExtra(extra) => self.extra = extra,
-        }
-    }
-
-    /// An agent was told something that may be work. Until it answers, a resting one counts neither as free for a task nor
-    /// as done: its mail is on the way.
-    pub fn told(&mut self, name: &MemberName, input: &AgentInput) {
-        let wakes = match input {
-            AgentInput::Mail | AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
-            AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
-        };
-        if wakes && self.is_resting(name) {
-            self.with_seat(name, |seat| seat.woken = true);
         }
     }
 
@@ -148,8 +141,8 @@ impl TeamCore {
         }
         if phase == Phase::Off {
             seat.ending = None;
+            seat.killed = false;
         }
-        seat.woken = false;
         seat.phase = phase;
     }
 }

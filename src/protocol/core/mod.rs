@@ -6,6 +6,7 @@
 
 mod apply;
 mod board;
+mod debug;
 mod finish;
 mod mail;
 mod members;
@@ -13,6 +14,7 @@ mod open;
 mod outside;
 mod permission;
 mod plan;
+mod repair;
 mod reports;
 mod shutdown;
 mod spending;
@@ -20,33 +22,34 @@ mod timers;
 
 pub use open::Loaded;
 
-use super::effect::{Closing, Effect, Ids, Input, MemberPatch, Phase, PlanGate};
+use super::effect::{AgentInput, Closing, Effect, Ids, Input, Mark, MemberPatch, Phase, PlanGate};
 use crate::collaboration;
 use crate::domain::settings::TeamSettings;
 use crate::domain::usage::Spend;
 use crate::domain::{
-    Activity, Board, Extra, Member, MemberName, MemberStatus, Party, Refusal, Reply, Request, RequestId, TaskId, TeamCommand, TeamConfig,
-    TeamEvent, Timestamp, names,
+    Activity, Board, Extra, Member, MemberName, MemberStatus, Party, Refusal, Reply, Request, RequestId, RequestKind, TaskId, TeamCommand,
+    TeamConfig, TeamEvent, Timestamp, names,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What the core knows of a member beside its record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Seat {
     activity: Activity,
     phase: Phase,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,
+    killed: bool,
     reports_back: bool,
     /// Was told something while it rested; its agent has not said yet whether that is work.
-    woken: bool,
     spend: Spend,
     order: usize,
 }
 
 /// The state of a team.
+#[derive(Clone)]
 pub struct TeamCore {
     settings: TeamSettings,
     name: String,
@@ -58,6 +61,7 @@ pub struct TeamCore {
     board: Board,
     requests: HashMap<RequestId, Arc<Request>>,
     pending: Vec<RequestId>,
+    plans: HashMap<MemberName, RequestId>,
     session_rules: Vec<String>,
     spend: Spend,
     closing: Closing,
@@ -81,6 +85,7 @@ impl TeamCore {
     }
 
     fn command(&self, by: &Party, command: &TeamCommand, now: Timestamp, ids: &mut dyn Ids) -> Result<Vec<Effect>, Refusal> {
+        self.check_party(by)?;
         match command {
             TeamCommand::CreateTask { subject, description, blocked_by } => self.create_task(by, subject, description, blocked_by, now),
             TeamCommand::ClaimTask { task } => self.claim_task(by, *task, now),
@@ -184,7 +189,7 @@ impl TeamCore {
 
     /// Whether the member's agent runs and waits for something new.
     pub fn is_at_rest(&self, name: &MemberName) -> bool {
-        self.is_resting(name) && !self.seat(name).is_some_and(|seat| seat.woken)
+        self.is_resting(name)
     }
 
     fn roster(&self) -> Vec<(Member, Activity)> {
@@ -220,6 +225,45 @@ impl TeamCore {
 
     fn is_resting(&self, name: &MemberName) -> bool {
         self.seat(name).is_some_and(|seat| matches!(seat.phase, Phase::Resting { .. }))
+    }
+
+    /// Whether anybody works or was just told something to work on.
+    fn anybody_busy(&self) -> bool {
+        self.seats.values().any(|seat| matches!(seat.phase, Phase::Working | Phase::Called))
+    }
+
+    /// Whether the member was told to end, or was asked to by a request other than `except`.
+    fn is_stopping(&self, name: &MemberName, except: Option<&RequestId>) -> bool {
+        let asked = |r: &Request| r.kind == RequestKind::Shutdown && r.target == *name && Some(&r.id) != except;
+        self.seat(name).is_some_and(|seat| seat.ending.is_some()) || self.open_requests().any(|r| asked(r))
+    }
+
+    /// The status of a member that does not rest, when the request `except` is decided.
+    fn status_at_work(&self, name: &MemberName, except: Option<&RequestId>) -> MemberStatus {
+        let asks = |r: &Request| r.kind != RequestKind::Shutdown && r.target == *name && Some(&r.id) != except;
+        if self.is_stopping(name, except) {
+            MemberStatus::Stopping
+        } else if self.open_requests().any(|r| asks(r)) {
+            MemberStatus::WaitingApproval
+        } else {
+            MemberStatus::Working
+        }
+    }
+
+    /// Requests without an answer, in the order they came.
+    fn open_requests(&self) -> impl Iterator<Item = &Arc<Request>> {
+        self.pending.iter().filter_map(|id| self.requests.get(id))
+    }
+
+    /// Tells a member something to work on. One that rests counts as at work from then on, so that nothing is concluded
+    /// from its rest before it has taken it in.
+    fn call(&self, name: &MemberName, input: AgentInput) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.is_resting(name) {
+            effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Called }));
+        }
+        effects.push(Effect::Tell { name: name.clone(), input });
+        effects
     }
 
     fn set_status(&self, name: &MemberName, status: MemberStatus, why: Option<String>) -> Vec<Effect> {
@@ -262,6 +306,17 @@ impl TeamCore {
     /// Whether a run of such a protocol goes on.
     pub fn is_driving(&self) -> bool {
         self.driving
+    }
+
+    /// Who may give commands at all: the person, the runtime, and members whose agent runs. A command that a dead agent
+    /// left behind would claim or ask for something that nobody gives back.
+    fn check_party(&self, by: &Party) -> Result<(), Refusal> {
+        match by {
+            Party::Human | Party::System => Ok(()),
+            Party::Member(name) if self.is_live(name) => Ok(()),
+            Party::Member(name) => Err(Refusal::Unavailable(format!("{name} does not run: what it asks for does not count"))),
+            Party::Outside(name) => Err(Refusal::Invalid(format!("{name:?} is not on the team"))),
+        }
     }
 
     /// Only the lead and the human steer the team.

@@ -3,8 +3,8 @@
 use super::Agent;
 use crate::domain::{Activity, ChatMessage, Reply, TeamCommand, ToolCall, text};
 use crate::llm::arguments::parse_arguments;
-use crate::protocol::turn::{Follow, Turn, TurnEffect, TurnInput};
 use crate::protocol::AgentReport;
+use crate::protocol::turn::{Follow, Turn, TurnEffect, TurnInput};
 use crate::runtime::clock;
 use crate::runtime::live::LiveKind;
 use crate::tool::{Control, Effect, TeamPort, Tool, ToolContext, ToolOutcome};
@@ -50,7 +50,9 @@ impl Agent {
                 let mut effects = vec![TurnEffect::Append(result)];
                 // The running call has its result already.
                 effects.extend(
-                    turn.handle(halt).into_iter().filter(|e| !matches!(e, TurnEffect::Append(ChatMessage::Tool { call_id, .. }) if *call_id == call.id)),
+                    turn.handle(halt)
+                        .into_iter()
+                        .filter(|e| !matches!(e, TurnEffect::Append(ChatMessage::Tool { call_id, .. }) if *call_id == call.id)),
                 );
                 effects
             }

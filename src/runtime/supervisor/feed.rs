@@ -2,7 +2,7 @@
 
 use super::Supervisor;
 use crate::domain::event::{EVENT_VERSION, TaskChange};
-use crate::domain::{EventRecord, Party, TeamEvent};
+use crate::domain::{Envelope, EventRecord, Party, TeamEvent};
 use crate::runtime::clock;
 use crate::store::Events;
 use std::sync::Arc;
@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 
 /// History that a new screen gets, in bytes of the log's end. Enough for hours; bounded, so that a start stays quick.
 const HISTORY_MAX: u64 = 8 << 20;
+/// Mail that a new screen gets of one inbox, in bytes of its end.
+const MAIL_MAX: u64 = 64 << 10;
 /// Bytes read from the log at once.
 const READ: usize = 1 << 20;
 
@@ -73,12 +75,34 @@ impl Supervisor {
                 return;
             }
         }
-        for record in self.history() {
+        for record in self.mail().into_iter().chain(self.history()) {
             if tx.send(record).is_err() {
                 return;
             }
         }
         self.subscribers.push(tx);
+    }
+
+    /// What lies in the inboxes, oldest first; of a long one its end.
+    fn mail(&self) -> Vec<Arc<EventRecord>> {
+        let names = self.core.members().iter().map(|m| &m.name);
+        let inboxes = names.filter_map(|name| {
+            let from = self.env.store.inbox_end(name).ok()?.saturating_sub(MAIL_MAX);
+            self.env.store.mail_after(name, from, READ).ok().map(|mail| (name.as_str(), mail.messages))
+        });
+        let human = self.env.store.human_mail_after(0, READ).map(|mail| mail.messages).unwrap_or_default();
+        let mut all: Vec<Envelope> = inboxes
+            .chain([("human", human)])
+            .flat_map(|(to, mail)| mail.into_iter().map(|m| Envelope { to: to.to_owned(), ..m }))
+            .collect();
+        all.sort_by_key(|message| message.at);
+        let record = |message: Envelope| EventRecord {
+            v: EVENT_VERSION,
+            seq: self.seq,
+            at: message.at,
+            event: TeamEvent::MessageSent { message: Arc::new(message) },
+        };
+        all.into_iter().map(record).map(Arc::new).collect()
     }
 
     fn history(&self) -> Vec<Arc<EventRecord>> {
@@ -108,8 +132,7 @@ pub(super) fn history_start(length: u64) -> u64 {
 /// Facts that feed panes; those that carry state are in the snapshot, and an old one must not overwrite it.
 fn is_history(event: &TeamEvent) -> bool {
     match event {
-        TeamEvent::MessageSent { .. }
-        | TeamEvent::TurnStarted { .. }
+        TeamEvent::TurnStarted { .. }
         | TeamEvent::TurnEnded { .. }
         | TeamEvent::AnswerFinished { .. }
         | TeamEvent::ToolStarted { .. }
@@ -122,6 +145,8 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::MemberChanged { .. }
         | TeamEvent::MemberRemoved { .. }
         | TeamEvent::ActivityChanged { .. }
+        // The inboxes themselves tell it, what other programs left in them included.
+        | TeamEvent::MessageSent { .. }
         | TeamEvent::TaskChanged { .. }
         | TeamEvent::TaskRemoved { .. }
         | TeamEvent::RequestChanged { .. }

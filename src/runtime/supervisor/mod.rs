@@ -19,7 +19,8 @@ use super::env::RuntimeEnv;
 use super::ids::RandomIds;
 use super::inbound::{Inbound, ReplyTo};
 use crate::domain::{EventRecord, MemberName, Party, Refusal, RequestId, TeamCommand};
-use crate::protocol::{AgentReport, Effect, Input, TeamCore};
+use crate::protocol::effect::Phase;
+use crate::protocol::{AgentReport, Effect, Input, Mark, TeamCore};
 use crate::store::{Guard, Key, Revision};
 use execute::Carried;
 use seats::Seats;
@@ -96,6 +97,9 @@ impl Supervisor {
                 Inbound::Report { name, generation, report, seen } => self.on_report(name, generation, report, seen),
                 Inbound::TellBack { name, generation, text } => {
                     if self.core.member(&name).is_some_and(|m| m.generation == generation) {
+                        if self.core.is_at_rest(&name) {
+                            self.core.mark(Mark::Phase { name: name.clone(), phase: Phase::Called });
+                        }
                         self.tell(&name, crate::protocol::AgentInput::Tell { text, cause: "background command" });
                     }
                 }

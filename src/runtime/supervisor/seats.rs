@@ -57,7 +57,11 @@ impl Seats {
 
     /// What was kept, for the rest that counts.
     pub fn take_words(&mut self, name: &MemberName, generation: Generation) -> String {
-        self.slots.get_mut(name).filter(|slot| slot.generation == generation).map(|slot| std::mem::take(&mut slot.words)).unwrap_or_default()
+        self.slots
+            .get_mut(name)
+            .filter(|slot| slot.generation == generation)
+            .map(|slot| std::mem::take(&mut slot.words))
+            .unwrap_or_default()
     }
 
     pub fn forget(&mut self, name: &MemberName, generation: Generation) {
@@ -118,13 +122,14 @@ impl Supervisor {
         };
         let abort = self.seats.tasks.spawn(agent::run(seat));
         self.seats.names.insert(abort.id(), (member.name.clone(), member.generation));
-        self.seats.slots.insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0, hung: false, words: String::new() });
+        self.seats
+            .slots
+            .insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0, hung: false, words: String::new() });
         self.inbox_seen.entry(member.name.clone()).or_insert_with(|| self.env.store.inbox_end(&member.name).unwrap_or(0));
     }
 
     pub(super) fn tell(&mut self, name: &MemberName, input: AgentInput) {
         let Some(slot) = self.seats.slots.get_mut(name) else { return };
-        self.core.told(name, &input);
         match slot.tx.try_send(input) {
             Ok(()) => slot.told += 1,
             Err(mpsc::error::TrySendError::Full(_)) => {

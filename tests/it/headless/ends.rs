@@ -73,7 +73,8 @@ async fn t27_a_member_whose_stream_dies_is_reported_and_the_rest_finishes() {
     assert_eq!((ran.code, ran.reason().as_str()), (0, "all 3 tasks are completed"), "{ran:?}");
     let failed = ran.of_kind("member_changed").into_iter().find(|e| e["member"]["status"] == "failed").expect("told");
     assert_eq!(failed["member"]["name"], "bob");
-    let letters = ran.of_kind("message_sent").into_iter().filter(|e| e["message"]["type"] == "error" && e["message"]["to"] == "lead").count();
+    let letters =
+        ran.of_kind("message_sent").into_iter().filter(|e| e["message"]["type"] == "error" && e["message"]["to"] == "lead").count();
     assert_eq!(letters, 1, "the lead is told once");
 }
 

@@ -6,7 +6,9 @@ use serde_json::json;
 /// A lead that spawns bob, who hands in a plan and then writes a file.
 fn planner(asked: &Asked) -> Say {
     match (asked.who.as_str(), asked.nth) {
-        ("lead", 1) => call("spawn_teammate", json!({ "name": "bob", "role": "coder", "prompt": "Plan, then write.", "require_plan": true })),
+        ("lead", 1) => {
+            call("spawn_teammate", json!({ "name": "bob", "role": "coder", "prompt": "Plan, then write.", "require_plan": true }))
+        }
         ("lead", _) => say("I wait."),
         ("bob", 1) => call("plan_approval", json!({ "plan": "Write out.txt" })),
         ("bob", _) if asked.last("tool").contains("out.txt") => say("Written."),
@@ -66,7 +68,8 @@ async fn plans_are_denied_by_default_and_listed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s8_a_command_that_needs_a_person_is_denied_and_listed_and_never_waited_for() {
-    let rig = Rig::new(|asked| if asked.nth == 1 { call("bash", json!({ "command": "touch forbidden" })) } else { say("Not allowed.") }).await;
+    let rig =
+        Rig::new(|asked| if asked.nth == 1 { call("bash", json!({ "command": "touch forbidden" })) } else { say("Not allowed.") }).await;
     let ran = rig.run(&["run", "go", "--json"]).await;
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(!rig.workspace().join("forbidden").exists());
