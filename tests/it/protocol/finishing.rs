@@ -206,7 +206,6 @@ fn nothing_ends_while_mail_is_on_its_way() {
     w.begins("alice");
     w.rests("lead");
     w.by(member("alice"), TeamCommand::Send { to: "lead".into(), content: "a question".into() }).unwrap();
-    w.core.told(&name("lead"), &AgentInput::Mail);
     w.rests("alice");
     assert!(w.finished().is_none(), "the lead has not read it yet");
     w.begins("lead");
@@ -218,7 +217,6 @@ fn nothing_ends_while_mail_is_on_its_way() {
 fn inbox_before_board_a_member_that_was_written_to_claims_nothing_first() {
     let mut w = World::team(&["bob"]);
     w.human(TeamCommand::Send { to: "bob".into(), content: "look here first".into() }).unwrap();
-    w.core.told(&name("bob"), &AgentInput::Mail);
     let task = w.task("a", &[]);
     assert_eq!(w.owner(task), None);
     w.begins("bob");

@@ -198,14 +198,15 @@ async fn t32_a_result_reaches_the_lead_even_when_mail_came_in_the_last_moment() 
     });
     let (_dir, mut team) = open(model, settings()).await;
     team.goal("go").await;
-    team.until("bob's call", |e| {
-        matches!(e, TeamEvent::ActivityChanged { name, activity: Activity::Model { .. } } if name.same("bob"))
-    })
-    .await;
+    team.until("bob's call", |e| matches!(e, TeamEvent::ActivityChanged { name, activity: Activity::Model { .. } } if name.same("bob")))
+        .await;
     team.human(TeamCommand::Send { to: "bob".into(), content: "hurry".into() }).await.unwrap();
     opened.notify_one();
     let sent = team
-        .until("the result", |e| matches!(e, TeamEvent::MessageSent { message } if message.kind == MessageKind::Result && message.to == "lead"))
+        .until(
+            "the result",
+            |e| matches!(e, TeamEvent::MessageSent { message } if message.kind == MessageKind::Result && message.to == "lead"),
+        )
         .await;
     let TeamEvent::MessageSent { message } = &sent.event else { unreachable!() };
     assert!(message.content.contains("There are 7."), "{}", message.content);
