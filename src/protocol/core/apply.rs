@@ -44,7 +44,7 @@ impl TeamCore {
             }
             TeamEvent::ProtocolChanged { name } => {
                 self.protocol = name.clone();
-                (self.claims, self.driven) = Self::rules_of(name);
+                (self.claims, self.driven) = Self::rules_of(name, &self.protocol_config);
             }
             TeamEvent::Finished { .. } => {
                 self.ended = true;
@@ -60,7 +60,8 @@ impl TeamCore {
             | TeamEvent::Compacted { .. }
             | TeamEvent::Noticed { .. }
             | TeamEvent::Denied { .. }
-            | TeamEvent::Traced { .. } => {}
+            | TeamEvent::Traced { .. }
+            | TeamEvent::ProtocolShown { .. } => {}
         }
     }
 

@@ -98,7 +98,9 @@ impl TeamCore {
         if wall > 0 {
             effects.push(Effect::SetTimer { timer: Timer::WallTime(Some(name.clone())), at: now.plus(Duration::from_secs(wall)) });
         }
-        if let (StartKind::Fresh, Some(prompt)) = (kind, &member.prompt) {
+        // Where a protocol chooses who acts, the first instruction waits until it lets the member act.
+        let waits = self.driven && (self.driving || by.is_lead());
+        if let (StartKind::Fresh, Some(prompt), false) = (kind, &member.prompt, waits) {
             effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Tell { text: prompt.clone(), cause: "prompt" } });
             effects.push(Effect::Mark(Mark::ReportsBack { name, yes: by.is_lead() }));
             effects.extend(self.work_begins());
@@ -182,6 +184,9 @@ impl TeamCore {
         let info = collaboration::describe(name).map_err(|error| Refusal::Invalid(error.to_string()))?;
         if self.anybody_busy() {
             return Err(Refusal::Invalid("members are at work: change the protocol when the team is idle".into()));
+        }
+        if self.driving {
+            return Err(Refusal::Invalid("a run goes on: change the protocol when it has ended".into()));
         }
         Ok(vec![Effect::Emit(TeamEvent::ProtocolChanged { name: info.name.to_owned() }), Effect::SaveTeam, Effect::Reply(Reply::Done)])
     }

@@ -53,11 +53,13 @@ impl TeamCore {
     }
 
     fn empty(settings: TeamSettings, team: &TeamConfig) -> Self {
-        let (claims, driven) = Self::rules_of(&team.protocol);
+        let protocol_config = crate::collaboration::ProtocolConfig::default();
+        let (claims, driven) = Self::rules_of(&team.protocol, &protocol_config);
         Self {
             settings,
             name: team.team_name.clone(),
             protocol: team.protocol.clone(),
+            protocol_config,
             extra: team.extra.clone(),
             members: Vec::new(),
             seats: HashMap::new(),

@@ -59,6 +59,7 @@ impl Supervisor {
         }));
         let mut requests: Vec<_> = self.core.requests().cloned().collect();
         requests.sort_by_key(|r| (r.created, r.id.clone()));
+        events.extend(self.shown());
         events.extend(requests.into_iter().map(|request| TeamEvent::RequestChanged { request }));
         events
     }
@@ -111,7 +112,10 @@ impl Supervisor {
         loop {
             match self.env.store.events_after(from, READ) {
                 Ok(Events { records, next, .. }) if next != from => {
-                    out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
+                    // What was noticed since this process runs still holds; older notices do not.
+                    let holds =
+                        |r: &EventRecord| is_history(&r.event) || (r.seq > self.first_seq && matches!(r.event, TeamEvent::Noticed { .. }));
+                    out.extend(records.into_iter().filter(holds).map(Arc::new));
                     from = next;
                 }
                 Ok(_) => return out,
@@ -152,6 +156,7 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::RequestChanged { .. }
         | TeamEvent::Noticed { .. }
         | TeamEvent::ProtocolChanged { .. }
+        | TeamEvent::ProtocolShown { .. }
         | TeamEvent::Finished { .. } => false,
     }
 }

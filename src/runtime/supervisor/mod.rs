@@ -48,6 +48,8 @@ pub struct Supervisor {
     deferred: HashMap<RequestId, ReplyTo>,
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
+    /// The number before this process's first line.
+    first_seq: u64,
     log: Vec<EventRecord>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
@@ -124,7 +126,10 @@ impl Supervisor {
             TeamCommand::UseProtocolTool { tool, arguments } if self.core.is_driving() => {
                 self.use_protocol_tool(&by, &tool, arguments, reply)
             }
-            command => self.handle(&Input::Command { by, command }, Some(reply)),
+            command => {
+                self.drive_before(&by, &command);
+                self.handle(&Input::Command { by, command }, Some(reply));
+            }
         }
     }
 
@@ -150,6 +155,7 @@ impl Supervisor {
     /// Decides an input, carries it out, and settles what follows.
     fn handle(&mut self, input: &Input, reply: Option<ReplyTo>) {
         let mut reply = reply;
+        let mut taken = false;
         for _ in 0..RETRIES {
             let effects = match self.core.decide(input, clock::now(), &mut self.ids) {
                 Ok(effects) => effects,
@@ -159,7 +165,10 @@ impl Supervisor {
                 }
             };
             match self.carry_out(effects, &mut reply) {
-                Carried::Done => break,
+                Carried::Done => {
+                    taken = true;
+                    break;
+                }
                 Carried::Lost(outside) => self.take_outside(*outside),
                 Carried::Failed(error) => {
                     tracing::error!(%error, "store");
@@ -170,7 +179,10 @@ impl Supervisor {
             }
         }
         answer(&mut reply, Err(Refusal::Store("another process keeps changing this: try again".into())));
-        self.drive_after(input);
+        // What was refused means nothing for a run; what an agent tells does, whatever the disk says.
+        if taken || matches!(input, Input::Report { .. }) {
+            self.drive_after(input);
+        }
         self.settle();
     }
 
@@ -223,6 +235,7 @@ impl Supervisor {
 
     /// Stops everybody now, bounded, then writes what is left.
     async fn close(&mut self) {
+        self.freeze_drive();
         self.seats.kill_all();
         while let Some(ended) = self.seats.next_end_within(crate::runtime::supervisor::seats::CLOSE_GRACE).await {
             while let Ok(inbound) = self.rx.try_recv() {

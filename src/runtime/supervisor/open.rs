@@ -96,7 +96,8 @@ fn build(
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
-    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let (mut core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    core.configure(env.protocol_config.clone());
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),
         protocol: core.protocol().to_owned(),
@@ -121,6 +122,7 @@ fn build(
         subscribers: Vec::new(),
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
+        first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
         log_start: history_start(log_end),
         team_dirty: None,

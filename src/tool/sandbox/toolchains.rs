@@ -10,14 +10,49 @@ use std::path::{Path, PathBuf};
 
 /// Variables that name a folder that is let through whole.
 const WHOLE: [&str; 16] = [
-    "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "NVM_BIN", "FNM_DIR", "GOROOT", "JAVA_HOME", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR",
-    "SDKMAN_DIR", "CONDA_PREFIX", "VIRTUAL_ENV", "RBENV_ROOT", "BUN_INSTALL", "DENO_INSTALL",
+    "RUSTUP_HOME",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "NVM_BIN",
+    "FNM_DIR",
+    "GOROOT",
+    "JAVA_HOME",
+    "VOLTA_HOME",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "SDKMAN_DIR",
+    "CONDA_PREFIX",
+    "VIRTUAL_ENV",
+    "RBENV_ROOT",
+    "BUN_INSTALL",
+    "DENO_INSTALL",
 ];
 /// Below the home folder, let through whole.
 const AT_HOME: [&str; 24] = [
-    ".rustup", ".pyenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".rbenv", ".bun/bin", ".deno/bin", ".nodenv", ".ghcup", ".opam",
-    ".juliaup", ".dotnet", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/share/mise", ".local/share/fnm",
-    ".local/share/pnpm", ".m2/repository", ".nix-profile",
+    ".rustup",
+    ".pyenv",
+    ".nvm",
+    ".fnm",
+    ".volta",
+    ".asdf",
+    ".sdkman",
+    ".rbenv",
+    ".bun/bin",
+    ".deno/bin",
+    ".nodenv",
+    ".ghcup",
+    ".opam",
+    ".juliaup",
+    ".dotnet",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/uv",
+    ".local/share/pipx",
+    ".local/share/mise",
+    ".local/share/fnm",
+    ".local/share/pnpm",
+    ".m2/repository",
+    ".nix-profile",
 ];
 /// Parts of cargo's folder: all but its credentials.
 const CARGO: [&str; 5] = ["bin", "registry", "git", "config.toml", "env"];
@@ -89,7 +124,10 @@ mod tests {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
         }
         std::fs::write(home.path().join(".cargo/credentials.toml"), "token").unwrap();
-        let seen = seen(home.path(), &[("PATH", "~/.cargo/bin:~/.local/bin:~/conda/bin:~/.nvm/v20/bin:~/bin:~:/usr/bin:relative"), ("NVM_DIR", "~")]);
+        let seen = seen(
+            home.path(),
+            &[("PATH", "~/.cargo/bin:~/.local/bin:~/conda/bin:~/.nvm/v20/bin:~/bin:~:/usr/bin:relative"), ("NVM_DIR", "~")],
+        );
         let names: Vec<&str> = seen.iter().map(|path| path.strip_prefix(home.path()).unwrap().to_str().unwrap()).collect();
         assert_eq!(names, [".cargo/bin", ".cargo/registry", ".local/bin", ".nvm", "bin", "conda"]);
     }

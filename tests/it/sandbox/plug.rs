@@ -47,7 +47,8 @@ async fn call(yard: &Yard, sandbox: Sandbox, command: &str, cancel: Cancellation
 async fn a_command_of_the_bash_tool_runs_behind_the_wall() {
     let yard = Yard::new();
     let Some(wall) = yard.usual() else { return };
-    let outcome = call(&yard, wall, "hostname; echo x > team/forged || echo refused; (sleep 600 &) ; exit 3", CancellationToken::new()).await;
+    let outcome =
+        call(&yard, wall, "hostname; echo x > team/forged || echo refused; (sleep 600 &) ; exit 3", CancellationToken::new()).await;
     assert!(!outcome.ok, "{outcome:?}");
     for word in ["sandbox\n", "refused", "left running", "[exit code 3]"] {
         assert!(outcome.content.contains(word), "{word}: {}", outcome.content);
