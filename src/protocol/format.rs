@@ -3,7 +3,7 @@
 
 use crate::domain::event::NoticeLevel;
 use crate::domain::request::Verdict;
-use crate::domain::{Envelope, Member, MessageKind, Request, RequestState, Task};
+use crate::domain::{Envelope, Member, MessageKind, Request, RequestState, Task, TaskId};
 
 /// Quotes `<` in text that others wrote where it would open or close one of our tags.
 fn quote(text: &str) -> String {
@@ -51,7 +51,12 @@ pub fn mails(messages: &[Envelope]) -> String {
 
 /// `<auto-claimed>Task #3: subject\ndescription</auto-claimed>`
 pub fn claimed(task: &Task) -> String {
-    format!("<auto-claimed>Task {}: {}\n{}</auto-claimed>", task.id, quote(&task.subject), quote(&task.description))
+    format!("{} {}\n{}</auto-claimed>", claim_mark(task.id), quote(&task.subject), quote(&task.description))
+}
+
+/// How [`claimed`] begins for a task, whatever its words.
+pub fn claim_mark(id: TaskId) -> String {
+    format!("<auto-claimed>Task {id}:")
 }
 
 /// `<plan-verdict request="…" verdict="approved" by="human">…</plan-verdict>`

@@ -45,6 +45,19 @@ pub fn replay(entries: &[TranscriptEntry]) -> Replay {
     Replay { messages, repairs, ..state }
 }
 
+/// Tools that end the turn when they succeed: nothing is missing after them.
+const LAST_TOOLS: [&str; 3] = ["idle", "plan_approval", "shutdown_response"];
+
+/// Whether the conversation stopped in the middle: something was told or called, and no last word followed.
+pub fn is_unfinished(messages: &[ChatMessage]) -> bool {
+    match messages.last() {
+        None | Some(ChatMessage::System { .. }) => false,
+        Some(ChatMessage::User { .. }) => true,
+        Some(ChatMessage::Tool { name, ok, .. }) => !(*ok && LAST_TOOLS.contains(&name.as_str())),
+        Some(ChatMessage::Assistant { calls, .. }) => !calls.is_empty(),
+    }
+}
+
 /// Pairs every tool call with exactly one result right after it.
 pub fn repair(messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<String>) {
     let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());

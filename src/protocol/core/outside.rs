@@ -96,7 +96,9 @@ impl TeamCore {
         } else if seen.force {
             effects.extend(self.kill(&member.name, "stopped by human", now));
         } else {
-            effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
+            if !self.is_resting(&member.name) {
+                effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
+            }
             effects.extend(self.begin_stopping(seen, now));
         }
         effects

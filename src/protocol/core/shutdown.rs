@@ -33,7 +33,9 @@ impl TeamCore {
         let letter = self.envelope(ids, MessageKind::ShutdownRequest, by, member.name.as_str(), content, now).about(request.id.clone());
         let mut effects =
             vec![Effect::CreateRequest(request.clone()), Effect::Emit(TeamEvent::RequestChanged { request: request.clone() })];
-        effects.extend(self.post(&member.name, letter));
+        // A resting one is answered for at once: woken, it would ask its model about a request that is decided.
+        let delivered = if self.is_resting(&member.name) { self.deliver(letter) } else { self.post(&member.name, letter) };
+        effects.extend(delivered);
         effects.extend(self.begin_stopping(&request, now));
         effects.push(Effect::Reply(Reply::Request(request)));
         Ok(effects)

@@ -53,6 +53,7 @@ impl Agent {
                     AgentInput::Mail
                     | AgentInput::Tell { .. }
                     | AgentInput::Claimed(_)
+                    | AgentInput::GoOn { .. }
                     | AgentInput::Offered(_)
                     | AgentInput::Verdict(_)
                     | AgentInput::Interrupt => turn.handle(TurnInput::Interrupt),

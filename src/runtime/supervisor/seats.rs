@@ -90,11 +90,13 @@ impl Seats {
 impl Supervisor {
     pub(super) fn start(&mut self, member: &Arc<Member>, resume: bool) {
         let (tx, down) = mpsc::channel(DOWN_CAPACITY);
+        let inbox_from = self.env.store.inbox_end(&member.name).unwrap_or(0);
         let seat = Seat {
             member: member.clone(),
             team: self.core.name().to_owned(),
             protocol: self.core.protocol().to_owned(),
             resume,
+            inbox_from,
             env: self.env.clone(),
             up: self.tx.clone(),
             down,
@@ -102,7 +104,7 @@ impl Supervisor {
         let abort = self.seats.tasks.spawn(agent::run(seat));
         self.seats.names.insert(abort.id(), (member.name.clone(), member.generation));
         self.seats.slots.insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0 });
-        self.inbox_seen.entry(member.name.clone()).or_insert_with(|| self.env.store.inbox_end(&member.name).unwrap_or(0));
+        self.inbox_seen.entry(member.name.clone()).or_insert(inbox_from);
     }
 
     pub(super) fn tell(&mut self, name: &MemberName, input: AgentInput) {
