@@ -6,12 +6,16 @@ use super::session::Session;
 use crate::config::instructions::{self, Instructions};
 use crate::collaboration::ProtocolConfig;
 use crate::domain::TeamSettings;
+use crate::domain::text::one_line;
 use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::runtime::remote::{RemoteTeam, Runner};
 use crate::store::{TeamStore, import};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Longest name that a team takes from its directory, in characters.
+const NAME_MAX: usize = 64;
 
 /// What a team that runs here is made of.
 pub struct Opening {
@@ -55,6 +59,9 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, instructions } = opening;
+    if settings.name.is_empty() {
+        settings.name = named_after(&workspace);
+    }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     if chosen.model.is_scripted() {
@@ -81,6 +88,11 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         Some(opened) => Ok(Arc::new(opened.handle)),
         None => Ok(Arc::new(remote)),
     }
+}
+
+/// A new team bears its directory's name, where nobody gave it another.
+fn named_after(workspace: &Path) -> String {
+    workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default()
 }
 
 fn prompts() -> Prompts {

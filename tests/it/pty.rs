@@ -212,7 +212,7 @@ impl Pty {
 
     /// Kills the program, without a chance to tidy up.
     pub fn kill(&mut self) {
-        self.child.kill().unwrap();
+        self.signal(Signal::KILL);
         self.child.wait().unwrap();
     }
 

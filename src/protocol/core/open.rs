@@ -106,7 +106,7 @@ impl TeamCore {
         effects.extend(self.close_stale_requests(now));
         let waits = |lead: &Member| lead.status == MemberStatus::Interrupted && lead_has_work && !self.driven;
         if let Some(lead) = self.member(&MemberName::lead()).filter(|lead| !waits(lead)) {
-            let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
+            let again = Arc::new(Member { status: MemberStatus::Idle, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
         for member in self.members.iter().filter(|m| m.status == MemberStatus::Requested && !m.name.is_lead()) {

@@ -20,8 +20,7 @@ fn every_pane_the_zoom_the_help_the_palette_and_the_filter_are_a_key_away() {
     pty.wait_for_text("3 Board");
     pty.send("?");
     pty.wait_for_text("Everywhere");
-    pty.send("\x1b");
-    pty.wait_for("the help to close", |screen| !screen.contents().contains("Everywhere"));
+    escape(&mut pty, "Everywhere");
     add_task(&mut pty, "Alpha");
     add_task(&mut pty, "Beta");
     wait_task(&pty, "Beta", "ready");
@@ -31,13 +30,13 @@ fn every_pane_the_zoom_the_help_the_palette_and_the_filter_are_a_key_away() {
     pty.send("\x1b");
     wait_task(&pty, "Beta", "ready");
     pty.send(":");
-    pty.wait_for_text("Find any action by name");
+    pty.wait_for_text("Enter run");
     type_line(&mut pty, "spawn a team");
     pty.wait_for_text("New teammate");
-    pty.send("\x1b");
+    escape(&mut pty, "New teammate");
     pty.send("3G\r");
-    pty.wait_for_text("task #2");
-    pty.send("\x1b");
+    pty.wait_for_text("Task #2");
+    escape(&mut pty, "Task #2");
     quit_now(&world, pty);
 }
 

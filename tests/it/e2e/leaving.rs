@@ -84,7 +84,8 @@ fn ctrl_z_gives_the_shell_back_and_fg_the_screen_while_the_team_is_as_it_was() {
     pty.send("fg\n");
     wait_task(&pty, "Alpha", "ready");
     pty.send("q");
-    pty.wait_for("the shell", |screen| !screen.alternate_screen());
+    let prompts = |text: &str| text.matches("ready>").count();
+    pty.wait_for("the shell", |screen| !screen.alternate_screen() && prompts(&screen.contents()) == 3);
     pty.send("echo status=$?\n");
     pty.wait_for_text("status=0");
     pty.assert_restored();

@@ -229,6 +229,12 @@ pub fn select(pty: &mut Pty, name: &str) {
     panic!("{name} cannot be selected:\n{}", pty.contents());
 }
 
+/// Closes what is open. A key right after Esc would be taken as Alt with that key, so it waits until `open` is gone.
+pub fn escape(pty: &mut Pty, open: &str) {
+    pty.send("\x1b");
+    pty.wait_for(&format!("{open} to close"), |screen| !screen.contents().contains(open));
+}
+
 /// As long as a person needs to look at what has come up by itself, before a verdict on it counts.
 pub fn look_at_it() {
     std::thread::sleep(Duration::from_millis(700));

@@ -70,8 +70,10 @@ fn a_plan_is_read_and_approved_by_lines_and_quit_stops_the_team() {
 }
 
 #[test]
-fn the_end_of_the_input_stops_the_team() {
+fn the_end_of_the_input_stops_the_team_even_when_a_member_does_not_answer() {
     let world = World::new();
+    let settings = world.root().join("config/signoff/config.toml");
+    std::fs::write(settings, "[permissions]\ncommands = \"allow\"\n[limits]\nshutdown_grace = 1\n").unwrap();
     let mut linear = Linear::open(&world);
     linear.say("spawn bob coder");
     linear.say("task add Slow thing");

@@ -19,7 +19,7 @@ fn a_rejected_plan_comes_back_revised_with_the_words_and_the_approved_one_runs()
     with_plan(&mut pty);
     pty.send("\r");
     pty.wait_for_text("Write result.txt.");
-    pty.send("\x1b");
+    escape(&mut pty, "Write result.txt.");
     pty.send("r");
     pty.wait_for_text("with feedback");
     type_line(&mut pty, "smaller steps");

@@ -25,7 +25,7 @@ fn a_second_screen_shows_the_same_team_and_steers_it_and_leaving_it_stops_nobody
     second.send("q");
     assert_eq!(second.wait_exit().exit_code(), 0);
     second.assert_restored();
-    wait_member(&first, "bob", "sleep 600");
+    wait_member(&first, "bob", "bash");
     assert!(!world.commands_alive().is_empty(), "nobody was stopped");
     let mut second = world.open();
     wait_task(&second, "Slow thing", "bob");

@@ -14,7 +14,7 @@ fn the_smallest_size_and_back_loses_nothing() {
         pty.wait_quiet(Duration::from_millis(60));
     }
     pty.wait_for_text("New task");
-    pty.send("\x1b");
+    escape(&mut pty, "New task");
     wait_task(&pty, "Alpha", "ready");
     quit_now(&world, pty);
 }

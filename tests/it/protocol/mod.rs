@@ -7,4 +7,5 @@ mod outside;
 mod plans;
 mod shutdown;
 mod turn;
+mod verdict_words;
 mod world;
