@@ -3,6 +3,7 @@
 //! A history that ends with tool calls gets "interrupted" results; results without a call go. Both are said, not hidden.
 
 use super::format;
+use crate::domain::conversation::CUT_OFF;
 use crate::domain::{CallId, ChatMessage, Generation, TranscriptEntry};
 use std::collections::HashSet;
 
@@ -91,7 +92,6 @@ pub fn repair(messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<String>) {
 fn close(open: &mut Vec<(CallId, String)>, out: &mut Vec<ChatMessage>, repairs: &mut Vec<String>) {
     for (call_id, name) in open.drain(..) {
         repairs.push(format!("{name} was interrupted"));
-        let content = "interrupted: the app ended before this tool was done; look at what it left before calling it again".to_owned();
-        out.push(ChatMessage::Tool { call_id, name, content, ok: false });
+        out.push(ChatMessage::Tool { call_id, name, content: CUT_OFF.to_owned(), ok: false });
     }
 }

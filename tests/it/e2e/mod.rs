@@ -35,6 +35,16 @@ pub struct World {
     pub work: PathBuf,
 }
 
+/// `SIGNOFF_KEEP=1` leaves the files of a test that failed.
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() && std::env::var_os("SIGNOFF_KEEP").is_some() {
+            println!("its files are in {}", self.work.display());
+            self.folder.disable_cleanup(true);
+        }
+    }
+}
+
 impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
