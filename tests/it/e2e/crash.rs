@@ -45,7 +45,8 @@ impl Seen {
     fn check(&mut self, world: &World) {
         world.wait_no_commands();
         let store = world.store();
-        assert!(store.lock_team().unwrap().is_some(), "the lock is free");
+        // A command that was being started at that moment holds it until it is started.
+        wait("the lock to be free", || store.lock_team().unwrap().map(drop));
         let events = store.events_after(0, 64 << 20).unwrap();
         assert!(events.faults.len() <= self.kills, "at most a torn line a kill: {:?}", events.faults);
         let (mut created, mut removed) = (BTreeSet::new(), BTreeSet::new());
