@@ -31,11 +31,11 @@ pub fn environment() -> Env {
 }
 
 impl Session {
-    /// Finds the workspace and loads the settings. `protocol` is the flag of `run`.
+    /// Finds the workspace and loads the settings.
     ///
     /// # Errors
     /// When the workspace is no directory, or the settings are wrong.
-    pub fn open(global: &Global, directory: Option<&Path>, protocol: Option<String>) -> Result<Self, CliError> {
+    pub fn open(global: &Global, directory: Option<&Path>) -> Result<Self, CliError> {
         let workspace = workspace(global.workspace.as_deref().or(directory))?;
         let env = environment();
         let places = Places::of_platform().ok();
@@ -49,7 +49,7 @@ impl Session {
             provider: global.provider.clone(),
             model: global.model.clone(),
             script: global.script.clone(),
-            protocol,
+            protocol: global.protocol.clone(),
             plain: global.plain,
             no_color: global.no_color,
         };
@@ -62,7 +62,9 @@ impl Session {
     pub fn mention_untrusted(&self, out: &mut Out) {
         if let Some(notice) = &self.loaded.untrusted {
             let (file, keys) = (notice.file.display(), notice.keys.join(", "));
-            out.say(&format!("note: {file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."));
+            out.say(&format!(
+                "note: {file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."
+            ));
         }
     }
 

@@ -7,8 +7,8 @@ use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
 use crate::domain::{MemberName, TeamEvent, Timestamp};
-use crate::protocol::{TeamCore, replay};
 use crate::protocol::core::Loaded;
+use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
@@ -106,7 +106,8 @@ fn build(
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
-    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let (mut core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    core.configure(env.protocol_config.clone());
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),
         protocol: core.protocol().to_owned(),
@@ -131,6 +132,7 @@ fn build(
         subscribers: Vec::new(),
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
+        first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
         log_start: history_start(log_end),
         team_dirty: None,
@@ -138,7 +140,7 @@ fn build(
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
         missing: BTreeSet::new(),
-        opened,
+        opened: (now, opened),
         watching: false,
         poll_at: None,
         ids: RandomIds,
@@ -164,7 +166,7 @@ impl Supervisor {
     }
 
     async fn begin(mut self) {
-        self.record(self.opened.clone());
+        self.record(self.opened.1.clone());
         for text in self.env.notices.clone() {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }

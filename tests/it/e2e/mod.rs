@@ -52,7 +52,8 @@ impl World {
         let work = root.join("work");
         std::fs::create_dir_all(&work).unwrap();
         std::fs::create_dir_all(root.join("config/signoff")).unwrap();
-        std::fs::write(root.join("config/signoff/config.toml"), "[permissions]\ncommands = \"allow\"\n[limits]\nidle_timeout = 0\n").unwrap();
+        std::fs::write(root.join("config/signoff/config.toml"), "[permissions]\ncommands = \"allow\"\n[limits]\nidle_timeout = 0\n")
+            .unwrap();
         std::fs::write(root.join("script.toml"), include_str!("script.toml")).unwrap();
         Self { folder, work }
     }
@@ -156,7 +157,8 @@ impl World {
 }
 
 fn is_ours(name: &str) -> bool {
-    ["OPENAI_", "SIGNOFF_", "OPENROUTER_", "DEEPSEEK_"].iter().any(|start| name.starts_with(start)) || ["EDITOR", "VISUAL", "ACCESSIBLE", "LC_ALL", "LC_CTYPE"].contains(&name)
+    ["OPENAI_", "SIGNOFF_", "OPENROUTER_", "DEEPSEEK_"].iter().any(|start| name.starts_with(start))
+        || ["EDITOR", "VISUAL", "ACCESSIBLE", "LC_ALL", "LC_CTYPE"].contains(&name)
 }
 
 /// Waits for something outside of the screen.
@@ -232,7 +234,11 @@ pub fn select(pty: &mut Pty, name: &str) {
         let before = pty.contents();
         pty.send("j");
         pty.wait_for("the selection to move", |screen| {
-            let marked = |text: &str| text.lines().map(|line| line.chars().take(ROSTER).collect::<String>()).position(|row| row.contains('▸') && !row.contains("Team"));
+            let marked = |text: &str| {
+                text.lines()
+                    .map(|line| line.chars().take(ROSTER).collect::<String>())
+                    .position(|row| row.contains('▸') && !row.contains("Team"))
+            };
             marked(&screen.contents()) != marked(&before)
         });
     }

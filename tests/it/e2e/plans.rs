@@ -35,7 +35,8 @@ fn a_rejected_plan_comes_back_revised_with_the_words_and_the_approved_one_runs()
 fn a_plan_that_was_edited_in_the_editor_is_the_plan_that_runs() {
     let world = World::new();
     let editor = world.root().join("editor");
-    std::fs::write(&editor, "#!/bin/sh\nprintf 'Mine instead of: ' > \"$1.new\"\nhead -1 \"$1\" >> \"$1.new\"\nmv \"$1.new\" \"$1\"\n").unwrap();
+    std::fs::write(&editor, "#!/bin/sh\nprintf 'Mine instead of: ' > \"$1.new\"\nhead -1 \"$1\" >> \"$1.new\"\nmv \"$1.new\" \"$1\"\n")
+        .unwrap();
     std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o700)).unwrap();
     let opening = world.opening();
     let mut command = world.command(&opening.iter().map(String::as_str).collect::<Vec<_>>());

@@ -44,9 +44,19 @@ fn what_another_shell_does_is_on_the_screen_at_once() {
     let world = World::new();
     let pty = world.open();
     let mut clock = Clock(Vec::new());
-    clock.measure(&pty, "task add", || drop(world.shell(&["task", "add", "From a shell"])), |text| task_row(text, "From a shell").is_some());
+    clock.measure(
+        &pty,
+        "task add",
+        || drop(world.shell(&["task", "add", "From a shell"])),
+        |text| task_row(text, "From a shell").is_some(),
+    );
     clock.measure(&pty, "send", || drop(world.shell(&["send", "lead", "words of a shell"])), |text| text.contains("words of"));
-    clock.measure(&pty, "done", || drop(world.shell(&["task", "done", "1"])), |text| task_row(text, "From a shell").is_some_and(|row| row.contains("done")));
+    clock.measure(
+        &pty,
+        "done",
+        || drop(world.shell(&["task", "done", "1"])),
+        |text| task_row(text, "From a shell").is_some_and(|row| row.contains("done")),
+    );
     let rewritten = || {
         let text = world.read(".tasks/task_1.json").replace("From a shell", "From an editor");
         std::fs::write(world.work.join(".tasks/task_1.json"), text).unwrap();
