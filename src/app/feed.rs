@@ -98,8 +98,8 @@ fn wrapped(text: &str, ink: Ink, cols: usize, out: &mut Vec<RichLine>) {
 fn tool_line(tool: &str, summary: &str, state: ToolState, cols: usize) -> RichLine {
     let (end, ink) = match state {
         ToolState::Running => ("running".to_owned(), Ink::Accent),
-        ToolState::Ended { ok: true, millis } => (format!("ok {}", took(millis)), Ink::Success),
-        ToolState::Ended { ok: false, millis } => (format!("failed {}", took(millis)), Ink::Error),
+        ToolState::Ended { ok: true, millis } => (format!("ok {}", took(millis)).trim_end().to_owned(), Ink::Success),
+        ToolState::Ended { ok: false, millis } => (format!("failed {}", took(millis)).trim_end().to_owned(), Ink::Error),
         ToolState::Cut => ("cut off".to_owned(), Ink::Attention),
     };
     let tool = one_line(tool, 20);

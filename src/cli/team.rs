@@ -3,11 +3,12 @@
 use super::compose::Chosen;
 use super::error::CliError;
 use super::session::Session;
-use crate::config::instructions::{self, Instructions};
 use crate::collaboration::ProtocolConfig;
+use crate::config::instructions::{self, Instructions};
 use crate::domain::TeamSettings;
-use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
+use crate::domain::text::one_line;
 use crate::runtime::remote::{RemoteTeam, Runner};
+use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::store::{TeamStore, import};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
@@ -55,6 +56,9 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, instructions } = opening;
+    if settings.name.is_empty() {
+        settings.name = workspace.file_name().map(|name| one_line(&name.to_string_lossy(), 60)).unwrap_or_default();
+    }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     if chosen.model.is_scripted() {

@@ -47,10 +47,13 @@ impl TeamCore {
                 self.ended = true;
                 self.closing = Closing::Quiet;
             }
-            TeamEvent::TurnStarted { .. } => self.ended = false,
+            TeamEvent::TurnStarted { name, .. } => {
+                self.ended = false;
+                self.with_seat(name, |seat| seat.in_turn = true);
+            }
+            TeamEvent::TurnEnded { name, .. } => self.with_seat(name, |seat| seat.in_turn = false),
             TeamEvent::Opened { .. }
             | TeamEvent::MessageSent { .. }
-            | TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }
@@ -135,7 +138,7 @@ impl TeamCore {
             self.resting.remove(&key);
         }
         if phase == Phase::Off {
-            seat.ending = None;
+            (seat.ending, seat.in_turn) = (None, false);
         }
         seat.phase = phase;
     }

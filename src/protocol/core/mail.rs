@@ -1,6 +1,6 @@
 //! Mail between members, the lead and the human.
 
-use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark};
+use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark, Phase};
 use super::TeamCore;
 use crate::domain::{Envelope, MemberName, MemberStatus, MessageKind, Party, Refusal, Reply, Request, TeamEvent, Timestamp};
 use std::sync::Arc;
@@ -34,6 +34,7 @@ impl TeamCore {
         let mut effects = Vec::new();
         for name in &to {
             effects.extend(self.deliver(Envelope::new(ids.message(), MessageKind::Broadcast, by.clone(), name.as_str(), content, now)));
+            effects.extend(self.busy(name));
             effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
         }
         effects.extend(self.work_given());
@@ -51,6 +52,7 @@ impl TeamCore {
     pub(super) fn post(&self, to: &MemberName, message: Envelope) -> Vec<Effect> {
         let mut effects = self.deliver(message);
         if self.is_live(to) {
+            effects.extend(self.busy(to));
             effects.push(Effect::Tell { name: to.clone(), input: AgentInput::Mail });
         }
         effects
@@ -65,7 +67,8 @@ impl TeamCore {
         if self.driven && !self.driving && teammates && name.is_lead() && *by == Party::Human && self.is_live(name) {
             return Ok(self.work_given());
         }
-        let mut effects = vec![Effect::Tell { name: name.clone(), input: AgentInput::Mail }];
+        let mut effects = self.busy(name);
+        effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
         if !self.is_live(name) {
             let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
             effects = match member.status {
@@ -81,6 +84,12 @@ impl TeamCore {
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: true }));
         }
         Ok(effects)
+    }
+
+    /// A resting member that is told something counts as busy until it says that it rests again: without this the work
+    /// would look finished (or stuck) in the moment between a verdict or a message and the turn that it starts.
+    pub(super) fn busy(&self, name: &MemberName) -> Vec<Effect> {
+        if self.is_resting(name) { vec![Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Working })] } else { Vec::new() }
     }
 
     /// Work was given: when it is done, the end is to be told.

@@ -36,6 +36,7 @@ use std::sync::Arc;
 struct Seat {
     activity: Activity,
     phase: Phase,
+    in_turn: bool,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,

@@ -143,6 +143,7 @@ impl TeamCore {
         if member.status == MemberStatus::WaitingApproval {
             effects.extend(self.set_status(&name, MemberStatus::Working, None));
         }
+        effects.extend(self.busy(&name));
         effects.push(Effect::Tell { name, input: AgentInput::Verdict(request.clone()) });
         effects
     }

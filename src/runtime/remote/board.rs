@@ -30,7 +30,13 @@ impl Files {
         Ok(board)
     }
 
-    pub(super) fn create_task(&self, act: &Act<'_>, words: &str, description: String, mut blocked_by: Vec<TaskId>) -> Result<Reply, Refusal> {
+    pub(super) fn create_task(
+        &self,
+        act: &Act<'_>,
+        words: &str,
+        description: String,
+        mut blocked_by: Vec<TaskId>,
+    ) -> Result<Reply, Refusal> {
         let subject = subject(words)?;
         blocked_by.sort_unstable();
         blocked_by.dedup();
@@ -115,7 +121,13 @@ impl Files {
         Ok(task(self.store.update_task(id, rule)?))
     }
 
-    pub(super) fn edit_task(&self, act: &Act<'_>, id: TaskId, words: Option<String>, description: Option<String>) -> Result<Reply, Refusal> {
+    pub(super) fn edit_task(
+        &self,
+        act: &Act<'_>,
+        id: TaskId,
+        words: Option<String>,
+        description: Option<String>,
+    ) -> Result<Reply, Refusal> {
         let words = words.as_deref().map(subject).transpose()?;
         let rule = |there: &Task| {
             let mut changed = there.clone();

@@ -7,7 +7,9 @@
 use super::Files;
 use super::past::Past;
 use crate::domain::event::{EVENT_VERSION, NoticeLevel, TaskChange};
-use crate::domain::{Activity, EventRecord, Member, MemberName, MessageId, Party, Refusal, Request, RequestId, Task, TaskId, TeamEvent, Timestamp};
+use crate::domain::{
+    Activity, EventRecord, Member, MemberName, MessageId, Party, Refusal, Request, RequestId, Task, TaskId, TeamEvent, Timestamp,
+};
 use crate::runtime::clock;
 use crate::store::{Change, Guard, Key, TeamStore, Topic};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -180,7 +182,8 @@ impl Feed {
 
     fn team(&mut self) -> Result<(), Refusal> {
         let Some((team, _)) = self.store.team()? else { return Ok(()) };
-        let gone: Vec<MemberName> = self.known.members.keys().filter(|name| !team.members.iter().any(|m| m.name == **name)).cloned().collect();
+        let gone: Vec<MemberName> =
+            self.known.members.keys().filter(|name| !team.members.iter().any(|m| m.name == **name)).cloned().collect();
         gone.into_iter().for_each(|name| self.tell(TeamEvent::MemberRemoved { name }));
         for member in team.members {
             if self.known.members.get(&member.name).map(AsRef::as_ref) != Some(&member) {

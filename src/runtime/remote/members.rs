@@ -8,7 +8,11 @@ use crate::runtime::clock;
 /// Whether mail for this member will be read: it runs, or is taken up again when a process opens the team.
 fn is_reachable(member: &Member, runner: Runner) -> bool {
     match member.status {
-        MemberStatus::Requested | MemberStatus::Working | MemberStatus::Idle | MemberStatus::WaitingApproval | MemberStatus::Interrupted => true,
+        MemberStatus::Requested
+        | MemberStatus::Working
+        | MemberStatus::Idle
+        | MemberStatus::WaitingApproval
+        | MemberStatus::Interrupted => true,
         // Without a process behind it, the word in the file is what a killed process left.
         MemberStatus::Stopping => runner == Runner::Elsewhere,
         MemberStatus::Shutdown | MemberStatus::Failed => false,
@@ -142,7 +146,8 @@ impl Files {
     /// Puts the notice of a shutdown request into its target's inbox.
     pub(super) fn deliver_request(&self, act: &Act<'_>, request: &crate::domain::Request) -> Result<(), Refusal> {
         let to = request.target.as_str();
-        let message = Envelope::new(clock::message_id(), MessageKind::ShutdownRequest, Party::clone(act.by), to, request.body.clone(), act.at);
+        let message =
+            Envelope::new(clock::message_id(), MessageKind::ShutdownRequest, Party::clone(act.by), to, request.body.clone(), act.at);
         self.store.deliver(&message.about(request.id.clone()))?;
         Ok(())
     }

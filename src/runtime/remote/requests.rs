@@ -65,7 +65,8 @@ impl Files {
     /// The pending shutdown request of this generation.
     fn open_shutdown(&self, member: &Member) -> Result<Option<Request>, Refusal> {
         let all = self.store.requests()?.items.into_iter().map(|(request, _)| request);
-        let fits = |r: &Request| r.kind == RequestKind::Shutdown && r.is_pending() && r.target == member.name && r.generation == member.generation;
+        let fits =
+            |r: &Request| r.kind == RequestKind::Shutdown && r.is_pending() && r.target == member.name && r.generation == member.generation;
         Ok(all.into_iter().find(fits))
     }
 

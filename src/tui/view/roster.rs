@@ -17,10 +17,16 @@ const TIME: usize = 5;
 const NAMES_LESS: usize = 18;
 /// From this width on the row has a column of its own for context and money.
 const WIDE: usize = 40;
+/// From this width on the columns have heads.
+const HEADED: usize = 60;
 
 pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timestamp) -> String {
     let list = state.roster.list(&state.team);
     let at = state.roster.selected.as_ref().and_then(|name| list.iter().position(|other| other == name));
+    let headed = usize::from(area.width) >= HEADED && area.height > 2 && !list.is_empty();
+    let whole = area;
+    let area = if headed { Area { y: area.y + 1, height: area.height - 1, ..area } } else { area };
+    state.view.panes[Pane::Team.index()] = area;
     let height = usize::from(area.height);
     state.roster.top = keep_visible(state.roster.top, at, height, list.len());
     if list.is_empty() {
@@ -30,6 +36,9 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     }
     let names =
         list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width).saturating_sub(NAMES_LESS).max(4));
+    if headed {
+        head(painter, whole, names);
+    }
     for (row, (index, name)) in (0u16..).zip(list.iter().enumerate().skip(state.roster.top).take(height)) {
         let Some(view) = state.team.member(name) else { continue };
         let place = Area { y: area.y + row, height: 1, ..area };
@@ -47,6 +56,17 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
         (all, _) if hidden == 0 => all.to_string(),
         (all, _) => format!("{all} · {hidden} below"),
     })
+}
+
+/// What the columns are, where there are so many that it is not plain.
+fn head(painter: &mut Painter<'_>, area: Area, names: usize) {
+    let end = area.x + area.width;
+    let column = |offset: usize| area.x.saturating_add(u16::try_from(offset).unwrap_or(u16::MAX));
+    painter.text(area.x + 3, area.y, names, "name", Role::Dim);
+    painter.text(column(4 + names), area.y, 12, "state", Role::Dim);
+    painter.right(end.saturating_sub(21), area.y, 7, "time", Role::Dim);
+    painter.right(end.saturating_sub(13), area.y, 4, "ctx", Role::Dim);
+    painter.right(end.saturating_sub(8), area.y, 8, "cost", Role::Dim);
 }
 
 fn member(painter: &mut Painter<'_>, place: Area, view: &MemberView, names: usize, now: Timestamp, utc_offset: i32) {
