@@ -7,17 +7,15 @@ use super::error::{CliError, Exit};
 use super::out::Out;
 use super::session::Session;
 use super::team::{self, Opening};
-use crate::app::msg::{Cmd, Msg};
 use crate::app::{ColorMode, Keymap, State, StateOptions};
 use crate::config::{AsciiMode, Env, env_var};
-use crate::domain::{MemberName, Party, TeamCommand, Timestamp, TranscriptEntry};
+use crate::domain::{MemberName, Party, TeamCommand, TranscriptEntry};
 use crate::llm::scripted::demo::GOAL;
 use crate::runtime::{Team, clock};
 use crate::store::TeamStore;
 use crate::tui::plain::{PlainEnd, plain};
 use crate::tui::style::Style;
-use crate::tui::{Ended, Options, Screen, TeamScreen, TranscriptSource, TuiError};
-use ratatui::Frame;
+use crate::tui::{Ended, Options, TeamScreen, TranscriptSource, TuiError};
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,13 +51,13 @@ pub fn check_terminal(plain: bool) -> Result<(), CliError> {
 pub async fn open(session: Session, opened: Opened, out: &mut Out) -> Result<Exit, CliError> {
     check_terminal(session.loaded.config.screen.plain)?;
     session.mention_untrusted(out);
-    let face = Face::new(&session)?;
+    let screen = face(&session)?;
     let store = session.store()?;
     let slot: Slot = Arc::default();
     let is_plain = session.loaded.config.screen.plain;
     let env = session.env.clone();
     let opener = attach(session, opened, slot.clone());
-    let exit = if is_plain { linear(opener.await?).await } else { full(face, store, &env, opener).await };
+    let exit = if is_plain { linear(opener.await?).await } else { full(screen, store, &env, opener).await };
     let team = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(team) = team {
         team.close().await;
@@ -101,15 +99,15 @@ async fn linear(team: Arc<dyn Team>) -> Result<Exit, CliError> {
     })
 }
 
-async fn full<F>(mut face: Face, store: TeamStore, env: &Env, opener: F) -> Result<Exit, CliError>
+async fn full<F>(mut screen: TeamScreen, store: TeamStore, env: &Env, opener: F) -> Result<Exit, CliError>
 where
     F: Future<Output = Result<Arc<dyn Team>, CliError>>,
 {
     crate::tui::terminal::install_panic_hook();
     let mut options = Options::detect(|name| env_var(env, name).map(str::to_owned));
-    options.mouse = face.screen.state.options.mouse.into();
+    options.mouse = screen.state.options.mouse.into();
     options.transcripts = Some(Arc::new(Transcripts(store)));
-    Ok(match crate::tui::run(&mut face, opener, options).await? {
+    Ok(match crate::tui::run(&mut screen, opener, options).await? {
         Ended::Quit => Exit::Done,
         Ended::Signal(_) | Ended::HangUp => Exit::Interrupted,
     })
@@ -125,55 +123,30 @@ impl TranscriptSource for Transcripts {
     }
 }
 
-/// The screen, and whether it may call for attention outside of its window.
-struct Face {
-    screen: TeamScreen,
-    notify: bool,
-}
-
-impl Face {
-    fn new(session: &Session) -> Result<Self, CliError> {
-        let screen = &session.loaded.config.screen;
-        let color = if screen.color { ColorMode::Themed } else { ColorMode::Mono };
-        let ascii = match screen.ascii {
-            AsciiMode::Always => true,
-            AsciiMode::Never => false,
-            AsciiMode::Auto => !doctor::is_utf8(&session.env),
-        };
-        let options = StateOptions {
-            // The team tells these itself as soon as it is open.
-            provider: String::new(),
-            model: String::new(),
-            scripted: false,
-            workspace: short(&session.workspace, &session.env),
-            sandbox: doctor::SANDBOX.into(),
-            ascii,
-            color,
-            keymap: keymap(session)?,
-            is_runner: true,
-            utc_offset: super::words::utc_offset(clock::now()),
-            mouse: screen.mouse,
-        };
-        Ok(Self { screen: TeamScreen { state: State::new(options), style: style(&screen.theme, color, ascii)? }, notify: screen.notify })
-    }
-}
-
-impl Screen for Face {
-    fn update(&mut self, msg: Msg, now: Timestamp) -> Vec<Cmd> {
-        let mut commands = self.screen.update(msg, now);
-        if !self.notify {
-            commands.retain(|command| !matches!(command, Cmd::Notify { .. }));
-        }
-        commands
-    }
-
-    fn draw(&mut self, frame: &mut Frame<'_>, now: Timestamp) {
-        self.screen.draw(frame, now);
-    }
-
-    fn attached(&mut self, is_runner: bool, now: Timestamp) -> Vec<Cmd> {
-        self.screen.attached(is_runner, now)
-    }
+/// The screen as the settings want it.
+fn face(session: &Session) -> Result<TeamScreen, CliError> {
+    let screen = &session.loaded.config.screen;
+    let color = if screen.color { ColorMode::Themed } else { ColorMode::Mono };
+    let ascii = match screen.ascii {
+        AsciiMode::Always => true,
+        AsciiMode::Never => false,
+        AsciiMode::Auto => !doctor::is_utf8(&session.env),
+    };
+    let options = StateOptions {
+        // The team tells these itself as soon as it is open.
+        provider: String::new(),
+        model: String::new(),
+        scripted: false,
+        workspace: short(&session.workspace, &session.env),
+        sandbox: doctor::SANDBOX.into(),
+        ascii,
+        color,
+        keymap: keymap(session)?,
+        is_runner: true,
+        utc_offset: super::words::utc_offset(clock::now()),
+        mouse: screen.mouse,
+    };
+    Ok(TeamScreen { state: State::new(options), style: style(&screen.theme, color, ascii)?, notify: screen.notify })
 }
 
 /// The theme's looks: a bundled name, or a file (a name with a slash or ending in `.toml`).
@@ -181,7 +154,10 @@ fn style(theme: &str, color: ColorMode, ascii: bool) -> Result<Style, CliError> 
     if !theme.contains('/') && Path::new(theme).extension().is_none() {
         let known = ["default", "dark", "light", "mono"];
         if !known.contains(&theme) {
-            return Err(CliError::Usage(format!("screen.theme: there is no theme {theme:?}: choose one of {}, or the path of a file", known.join(", "))));
+            return Err(CliError::Usage(format!(
+                "screen.theme: there is no theme {theme:?}: choose one of {}, or the path of a file",
+                known.join(", ")
+            )));
         }
         return Ok(Style::new(theme, color, ascii));
     }
@@ -195,14 +171,19 @@ fn keymap(session: &Session) -> Result<Keymap, CliError> {
     let wrong = |error: crate::app::KeymapError| CliError::Usage(error.to_string());
     let own = screen.keys_as_keymap();
     let file = match &screen.keymap {
-        Some(path) => Some((std::fs::read_to_string(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?, path.display().to_string())),
+        Some(path) => Some((
+            std::fs::read_to_string(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?,
+            path.display().to_string(),
+        )),
         None => None,
     };
     match (file, own) {
         (None, None) => Ok(Keymap::default()),
         (Some((text, origin)), None) => Keymap::with_overrides(&text, &origin).map_err(wrong),
         (None, Some(text)) => Keymap::with_overrides(&text, "screen.keys").map_err(wrong),
-        (Some(_), Some(_)) => Err(CliError::Usage("screen.keymap and [screen.keys] cannot be used together: move the keys into the file".into())),
+        (Some(_), Some(_)) => {
+            Err(CliError::Usage("screen.keymap and [screen.keys] cannot be used together: move the keys into the file".into()))
+        }
     }
 }
 

@@ -152,7 +152,8 @@ pub async fn spawn(session: &Session, args: &SpawnArgs, out: &mut Out) -> Result
 pub async fn shutdown(session: &Session, args: &ShutdownArgs, out: &mut Out) -> Result<Exit, CliError> {
     let team = remote(session)?;
     let target = args.name.clone();
-    let command = if args.now { TeamCommand::ForceStop { target } } else { TeamCommand::RequestShutdown { target, reason: args.reason.clone() } };
+    let command =
+        if args.now { TeamCommand::ForceStop { target } } else { TeamCommand::RequestShutdown { target, reason: args.reason.clone() } };
     if let Reply::Request(request) = give(&team, command).await? {
         let how = if request.force { "is stopped now" } else { "is asked to shut down" };
         out.line(&format!("{} {how} (request {})", request.target, request.id))?;

@@ -29,7 +29,10 @@ fn empty(dir: &Path) -> Result<PathBuf, CliError> {
     std::fs::create_dir_all(dir).map_err(CliError::io(format!("make {}", dir.display())))?;
     let mut there = std::fs::read_dir(dir).map_err(CliError::io(format!("read {}", dir.display())))?;
     if there.next().is_some() {
-        return Err(CliError::Usage(format!("{} is not empty: name a new directory with --dir, so that nothing is overwritten", dir.display())));
+        return Err(CliError::Usage(format!(
+            "{} is not empty: name a new directory with --dir, so that nothing is overwritten",
+            dir.display()
+        )));
     }
     Ok(dir.to_owned())
 }

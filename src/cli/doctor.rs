@@ -15,7 +15,8 @@ pub const SANDBOX: &str = "none yet: commands that no rule allows ask first";
 
 /// What a killed program may have left on: frame, mouse reports, bracketed paste, focus reports, keyboard protocol, hidden cursor,
 /// colours, alternate screen.
-const RESET: &str = "\x18\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[?25h\x1b[0m\x1b[?1049l";
+const RESET: &str =
+    "\x18\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?1004l\x1b[<u\x1b[?25h\x1b[0m\x1b[?1049l";
 
 /// How a check went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

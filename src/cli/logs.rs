@@ -38,7 +38,9 @@ impl Logging {
 pub fn start(session: &Session) -> Result<(Logging, Option<String>), CliError> {
     let filter = filter(&session.loaded.config.log).map_err(|reason| {
         let origin = session.loaded.provenance.of(&["log", "level"]);
-        CliError::Usage(format!("{origin}: `log.level`: {reason}; write error, warn, info, debug or trace, or parts such as signoff::llm=debug"))
+        CliError::Usage(format!(
+            "{origin}: `log.level`: {reason}; write error, warn, info, debug or trace, or parts such as signoff::llm=debug"
+        ))
     })?;
     let Some(places) = &session.places else { return Ok((Logging(None), Some("no directory for logs on this platform".into()))) };
     let dir = places.log_dir();

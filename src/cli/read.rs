@@ -7,7 +7,10 @@ use super::out::{Align, Form, Out, Table};
 use super::session::Session;
 use super::words;
 use crate::domain::usage::Spend;
-use crate::domain::{Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig, TeamEvent};
+use crate::domain::{
+    Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig,
+    TeamEvent,
+};
 use crate::store::TeamStore;
 use crate::store::team_store::{Fault, Mail};
 use serde::Serialize;
@@ -116,7 +119,10 @@ pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliE
     match form {
         Form::Json => out.json(&status)?,
         Form::Table if !exists && counts == crate::domain::board::Counts::default() => {
-            out.line(&format!("no team in {} yet: open it with `signoff`, or put a task on the board with `signoff task add`", status.workspace))?;
+            out.line(&format!(
+                "no team in {} yet: open it with `signoff`, or put a task on the board with `signoff task add`",
+                status.workspace
+            ))?;
         }
         Form::Table => tell_status(&status, out)?,
     }
@@ -127,7 +133,11 @@ fn tell_status(status: &Status, out: &mut Out) -> Result<(), CliError> {
     let by = status.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
     let runs = if status.running { format!("running{by}") } else { "nobody runs it now".to_owned() };
     let stale = if status.running { "" } else { " (as they were left)" };
-    let cost = if status.cost_is_complete { format!("${:.2}", status.cost) } else { format!("at least ${:.2} (some prices are unknown)", status.cost) };
+    let cost = if status.cost_is_complete {
+        format!("${:.2}", status.cost)
+    } else {
+        format!("at least ${:.2} (some prices are unknown)", status.cost)
+    };
     let rows = [
         ("team", format!("{} ({}), {runs}", status.team, status.protocol)),
         ("members", format!("{}: {} working, {} waiting for a decision{stale}", status.members, status.working, status.waiting)),
@@ -166,8 +176,14 @@ pub fn members(session: &Session, form: Form, out: &mut Out) -> Result<Exit, Cli
             Form::Table => {
                 let task = member.task.map(|task| task.to_string()).unwrap_or_default();
                 let doing = member.reason.clone().or_else(|| activity.map(words::activity)).unwrap_or_default();
-                let cells =
-                    [member.name.to_string(), member.role.clone(), member.status.word().into(), member.generation.0.to_string(), task, doing];
+                let cells = [
+                    member.name.to_string(),
+                    member.role.clone(),
+                    member.status.word().into(),
+                    member.generation.0.to_string(),
+                    task,
+                    doing,
+                ];
                 table.row(cells);
             }
         }
@@ -282,7 +298,13 @@ fn show_request(request: &Request, form: Form, out: &mut Out) -> Result<(), CliE
     if form == Form::Json {
         return out.json(&RequestLine { request, digest: request.digest() });
     }
-    out.line(&format!("{} {} of {}: {}", request.kind.word(), request.id, request.target, crate::domain::text::one_line(&request.title, 200)))?;
+    out.line(&format!(
+        "{} {} of {}: {}",
+        request.kind.word(),
+        request.id,
+        request.target,
+        crate::domain::text::one_line(&request.title, 200)
+    ))?;
     let by = request.answer.as_ref().map(|answer| format!(" by {} at {}", answer.by, words::moment(answer.at))).unwrap_or_default();
     out.line(&format!("asked {}, {}{by}, digest {}", words::moment(request.created), request.state.word(), request.digest().as_str()))?;
     if let Some(rule) = &request.rule {
@@ -308,8 +330,13 @@ struct TaskLine<'a> {
 /// `task list`
 pub fn tasks(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
     let board = board(&session.store()?, out)?;
-    let mut table =
-        Table::new(&[("#", Align::Right), ("state", Align::Left), ("owner", Align::Left), ("waits for", Align::Left), ("task", Align::Left)]);
+    let mut table = Table::new(&[
+        ("#", Align::Right),
+        ("state", Align::Left),
+        ("owner", Align::Left),
+        ("waits for", Align::Left),
+        ("task", Align::Left),
+    ]);
     for task in board.iter() {
         let blockers = board.blockers(task.id);
         match form {
@@ -367,7 +394,9 @@ pub fn task(session: &Session, id: TaskId, form: Form, out: &mut Out) -> Result<
     }
     if !task.notes.is_empty() {
         out.line("")?;
-        let note = |note: &crate::domain::task::TaskNote| format!("{}  {}: {}", words::moment(note.at), note.by, crate::domain::text::one_line(&note.text, 400));
+        let note = |note: &crate::domain::task::TaskNote| {
+            format!("{}  {}: {}", words::moment(note.at), note.by, crate::domain::text::one_line(&note.text, 400))
+        };
         task.notes.iter().try_for_each(|entry| out.line(&note(entry)))?;
     }
     Ok(Exit::Done)

@@ -81,7 +81,9 @@ fn interrupts() -> Result<BoxStream<'static, ()>, CliError> {
 
 /// Why the loop ends.
 enum End {
-    Finished { ok: bool },
+    Finished {
+        ok: bool,
+    },
     TimedOut,
     Interrupted,
     /// The runtime is gone without a word.

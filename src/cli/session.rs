@@ -62,7 +62,9 @@ impl Session {
     pub fn mention_untrusted(&self, out: &mut Out) {
         if let Some(notice) = &self.loaded.untrusted {
             let (file, keys) = (notice.file.display(), notice.keys.join(", "));
-            out.say(&format!("note: {file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."));
+            out.say(&format!(
+                "note: {file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."
+            ));
         }
     }
 

@@ -144,7 +144,9 @@ fn convert(value: &DeValue<'_>) -> Value {
         DeValue::Boolean(yes) => Value::Boolean(*yes),
         DeValue::Datetime(time) => Value::Datetime(*time),
         DeValue::Array(items) => Value::Array(items.iter().map(|item| convert(item.get_ref())).collect()),
-        DeValue::Table(table) => Value::Table(table.iter().map(|(key, value)| (key.get_ref().to_string(), convert(value.get_ref()))).collect()),
+        DeValue::Table(table) => {
+            Value::Table(table.iter().map(|(key, value)| (key.get_ref().to_string(), convert(value.get_ref()))).collect())
+        }
     }
 }
 

@@ -33,7 +33,11 @@ pub(super) fn check(config: &Config, provenance: &Provenance, protocols: &[&str]
         return wrong(&["limits", "output_limit"], format!("a whole number from {OUTPUT_MIN} up"), team.output_limit.to_string());
     }
     for (name, provider) in &config.providers {
-        let times = [("first_byte_timeout", provider.first_byte_timeout), ("idle_timeout", provider.idle_timeout), ("max_tries", provider.max_tries.into())];
+        let times = [
+            ("first_byte_timeout", provider.first_byte_timeout),
+            ("idle_timeout", provider.idle_timeout),
+            ("max_tries", provider.max_tries.into()),
+        ];
         if let Some((key, _)) = times.into_iter().find(|(_, value)| *value == 0) {
             return wrong(&["providers", name, key], "a whole number from 1 up".into(), "0".into());
         }

@@ -90,7 +90,8 @@ impl ScreenConfig {
     /// `keys` in the layout of `assets/keymap.toml`; `None` when nothing is overridden.
     pub fn keys_as_keymap(&self) -> Option<String> {
         let section = |actions: &BTreeMap<String, Vec<String>>| {
-            let action = |(name, keys): (&String, &Vec<String>)| (name.clone(), toml::Value::from(BTreeMap::from([("keys", keys.clone())])));
+            let action =
+                |(name, keys): (&String, &Vec<String>)| (name.clone(), toml::Value::from(BTreeMap::from([("keys", keys.clone())])));
             toml::Value::Table(actions.iter().map(action).collect())
         };
         let table: toml::Table = self.keys.iter().map(|(context, actions)| (context.clone(), section(actions))).collect();
@@ -145,7 +146,8 @@ const KNOWN: [(&str, &str, &str, &str); 7] = [
 impl Default for Config {
     fn default() -> Self {
         let known = |(name, base_url, key, model): (&str, &str, &str, &str)| {
-            let provider = ProviderConfig { base_url: base_url.into(), api_key_env: key.into(), model: model.into(), ..ProviderConfig::default() };
+            let provider =
+                ProviderConfig { base_url: base_url.into(), api_key_env: key.into(), model: model.into(), ..ProviderConfig::default() };
             (name.to_owned(), provider)
         };
         Self {

@@ -105,9 +105,7 @@ impl Files {
             | TeamCommand::SubmitPlan { .. }
             | TeamCommand::Authorize(_)
             | TeamCommand::UseProtocolTool { .. }
-            | TeamCommand::Brief => {
-                Err(Refusal::Invalid("that is for members, which do not act through this screen".into()))
-            }
+            | TeamCommand::Brief => Err(Refusal::Invalid("that is for members, which do not act through this screen".into())),
         }
     }
 }

@@ -14,11 +14,17 @@ pub struct TeamScreen {
     pub state: State,
     /// How it looks.
     pub style: Style,
+    /// Whether it may call for attention outside of its window.
+    pub notify: bool,
 }
 
 impl Screen for TeamScreen {
     fn update(&mut self, msg: Msg, now: Timestamp) -> Vec<Cmd> {
-        update(&mut self.state, msg, now)
+        let mut commands = update(&mut self.state, msg, now);
+        if !self.notify {
+            commands.retain(|command| !matches!(command, Cmd::Notify { .. }));
+        }
+        commands
     }
 
     fn draw(&mut self, frame: &mut Frame<'_>, now: Timestamp) {

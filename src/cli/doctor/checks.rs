@@ -24,7 +24,13 @@ pub(super) fn terminal(env: &Env) -> Vec<Check> {
         other => Check::ok(TERMINAL, "TERM", other),
     };
     let size = match terminal_size() {
-        None => Check::bad(TERMINAL, "size", State::Warn, "standard output is no terminal", "open signoff in a terminal; `signoff run` needs none"),
+        None => Check::bad(
+            TERMINAL,
+            "size",
+            State::Warn,
+            "standard output is no terminal",
+            "open signoff in a terminal; `signoff run` needs none",
+        ),
         Some((width, height)) if width < SIZE_MIN.0 || height < SIZE_MIN.1 => {
             let mend = format!("make the window at least {} by {}", SIZE_MIN.0, SIZE_MIN.1);
             Check::bad(TERMINAL, "size", State::Fail, format!("{width} by {height}"), mend)
@@ -70,7 +76,9 @@ pub(super) fn workspace(session: &Session) -> Vec<Check> {
 
 /// The team's files: whether they can be read, who runs the team, what is damaged.
 fn files(session: &Session) -> Vec<Check> {
-    let failed = |error: String| vec![Check::bad(WORKSPACE, "files", State::Fail, error, "mend or move the file that is named; nothing was changed")];
+    let failed = |error: String| {
+        vec![Check::bad(WORKSPACE, "files", State::Fail, error, "mend or move the file that is named; nothing was changed")]
+    };
     let looked = || -> Result<Vec<Check>, String> {
         let store = session.store().map_err(|error| error.to_string())?;
         let team = store.team().map_err(|error| error.to_string())?;
@@ -88,7 +96,11 @@ fn files(session: &Session) -> Vec<Check> {
         let requests = store.requests().map_err(|error| error.to_string())?;
         let faults: Vec<String> = tasks.faults.iter().chain(&requests.faults).map(ToString::to_string).collect();
         if faults.is_empty() {
-            checks.push(Check::ok(WORKSPACE, "files", format!("{} tasks, {} requests, all readable", tasks.items.len(), requests.items.len())));
+            checks.push(Check::ok(
+                WORKSPACE,
+                "files",
+                format!("{} tasks, {} requests, all readable", tasks.items.len(), requests.items.len()),
+            ));
         }
         let damaged = |fault: String| Check::bad(WORKSPACE, "files", State::Warn, fault, "mend the file by hand; it was left as it is");
         checks.extend(faults.into_iter().map(damaged));
@@ -137,7 +149,9 @@ async fn reach(name: &str, provider: &ProviderConfig, session: &Session) -> Chec
     };
     match tokio::time::timeout(LIST_TIME, openai::models(&settings)).await {
         Ok(Ok(models)) => Check::ok(PROVIDER, "server", format!("{place}: answers, {} models", models.len())),
-        Ok(Err(error)) => Check::bad(PROVIDER, "server", State::Fail, format!("{place}: {error}"), format!("check providers.{name} and the key")),
+        Ok(Err(error)) => {
+            Check::bad(PROVIDER, "server", State::Fail, format!("{place}: {error}"), format!("check providers.{name} and the key"))
+        }
         Err(_) => {
             let mend = format!("check the network and providers.{name}.base_url");
             Check::bad(PROVIDER, "server", State::Fail, format!("{place}: no answer within {} s", LIST_TIME.as_secs()), mend)

@@ -2,7 +2,7 @@
 
 use super::super::effect::{AgentInput, Effect, Mark, Phase, PlanGate, Timer};
 use super::TeamCore;
-use crate::domain::{MemberName, TaskStatus, Timestamp};
+use crate::domain::{MemberName, Timestamp};
 use std::time::Duration;
 
 impl TeamCore {
@@ -23,12 +23,14 @@ impl TeamCore {
         }
     }
 
-    /// A teammate with nothing to do shuts down, unless it waits for something that will come: a verdict, or tasks that
-    /// are still open on the board.
+    /// A teammate with nothing to do shuts down, unless something may still come to it: a verdict, a task that somebody
+    /// else's work makes ready, a word of the lead. (Origin programs count from the member's own last work; there a long plan
+    /// of the lead, or a plan that waits for the person, costs the whole team.)
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
         let Some(seat) = self.seat(name).filter(|seat| matches!(seat.phase, Phase::Resting { .. })) else { return Vec::new() };
         let waits = matches!(seat.gate, PlanGate::Pending(_)) || self.board.in_progress_of(name).next().is_some();
-        if waits || (self.claims_by_themselves() && self.work_may_come()) {
+        let busy = self.driving || !self.pending.is_empty() || self.seats.values().any(|seat| seat.phase == Phase::Working);
+        if waits || busy {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
         }
         let reason = format!("nothing to do for {} s", self.settings.idle_timeout);
@@ -36,14 +38,5 @@ impl TeamCore {
             Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.clone()) }),
             Effect::Tell { name: name.clone(), input: AgentInput::End { reason } },
         ]
-    }
-
-    /// Whether an open task can still become ready by itself.
-    fn work_may_come(&self) -> bool {
-        self.board.counts().doing > 0
-            || self
-                .board
-                .iter()
-                .any(|task| task.status == TaskStatus::Pending && self.board.stuck(task.id).is_none() && !self.pending.is_empty())
     }
 }

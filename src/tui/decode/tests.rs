@@ -1,3 +1,5 @@
+//! The decoder on odd and hostile bytes.
+
 use super::*;
 use proptest::prelude::*;
 

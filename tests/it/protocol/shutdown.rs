@@ -149,3 +149,15 @@ fn stopping_the_team_asks_everybody_and_ends_the_run() {
     w.ends("bob", false, "");
     assert_eq!(w.finished(), Some(("stopped by human".into(), false)));
 }
+
+#[test]
+fn nobody_leaves_for_boredom_while_somebody_works() {
+    let mut w = World::team(&["alice"]);
+    w.begins("lead");
+    w.told_to("alice");
+    w.passes(600);
+    assert!(w.told_to("alice").is_empty());
+    w.rests("lead");
+    w.passes(61);
+    assert!(w.told_to("alice").iter().any(|i| matches!(i, AgentInput::End { .. })));
+}
