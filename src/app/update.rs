@@ -34,7 +34,8 @@ pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
         Msg::Edited { token, result } => on_edited(state, token, result, now),
         Msg::Transcript { name, entries } => {
             if let Some(detail) = state.detail.as_mut().filter(|d| matches!(&d.kind, DetailKind::Transcript(n) if *n == name)) {
-                detail.load(entries);
+                let live = state.team.member(&name).is_some_and(|view| view.member.status.is_live());
+                detail.load(entries, if live { ToolState::Running } else { ToolState::Cut });
             }
             Vec::new()
         }

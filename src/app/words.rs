@@ -51,7 +51,7 @@ pub fn span(time: Duration) -> String {
 
 /// What was asked for, as done: `completing #3` becomes `completed #3`, `adding the task` becomes `added #9`.
 pub fn done(label: &str, task: Option<TaskId>) -> String {
-    const PAST: [(&str, &str); 17] = [
+    const PAST: [(&str, &str); 19] = [
         ("adding the task", "added"),
         ("approving", "approved"),
         ("asking", "asked"),
@@ -66,6 +66,8 @@ pub fn done(label: &str, task: Option<TaskId>) -> String {
         ("repairing", "repaired"),
         ("resuming", "resumed"),
         ("spawning", "spawned"),
+        ("stopping the team now", "the team stops now"),
+        ("stopping the team", "the team was asked to stop"),
         ("stopping", "stopped"),
         ("writing", "written"),
         ("plans", "plans"),
@@ -156,7 +158,7 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
         Activity::Starting => words(Tone::Active, "starting".into(), String::new()),
         Activity::Model { since } => words(Tone::Active, "working".into(), elapsed(since)),
         Activity::Tool { tool, summary, since } => words(Tone::Active, format!("{tool} {summary}"), elapsed(since)),
-        Activity::Approval { request_kind, since: at, .. } => words(Tone::Attention, format!("waits: {}", request_kind.word()), since(at)),
+        Activity::Approval { request_kind, since: at, .. } => words(Tone::Attention, format!("waits: {}", kind(*request_kind)), since(at)),
         Activity::RateLimit { until } => words(Tone::Quiet, "rate limit".into(), countdown(*until, now)),
         Activity::Retry { attempt, until, reason } => words(Tone::Quiet, format!("retry {attempt}: {reason}"), countdown(*until, now)),
         Activity::Mail { since: at } => words(Tone::Quiet, "waits: mail".into(), since(at)),

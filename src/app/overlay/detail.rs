@@ -65,8 +65,8 @@ impl Detail {
         }
     }
 
-    /// Replaces the entries by a transcript from the store.
-    pub fn load(&mut self, entries: Vec<TranscriptEntry>) {
+    /// Replaces the entries by a transcript from the store; `open_call` is the state of a call without a result.
+    pub fn load(&mut self, entries: Vec<TranscriptEntry>, open_call: ToolState) {
         self.items.clear();
         for entry in entries {
             match entry {
@@ -79,12 +79,12 @@ impl Detail {
                     }
                 }
                 TranscriptEntry::Compacted { at, summary, .. } => self.push(at, FeedKind::Note(format!("summary so far: {summary}"))),
-                TranscriptEntry::Message { at, message } => self.message(at, message),
+                TranscriptEntry::Message { at, message } => self.message(at, message, open_call),
             }
         }
     }
 
-    fn message(&mut self, at: Timestamp, message: ChatMessage) {
+    fn message(&mut self, at: Timestamp, message: ChatMessage, open_call: ToolState) {
         match message {
             ChatMessage::System { .. } => {}
             ChatMessage::User { text } => self.push(at, FeedKind::Heard(text)),
@@ -94,7 +94,7 @@ impl Detail {
                 }
                 for call in calls {
                     let (tool, summary) = (call.name, arguments_line(&call.arguments));
-                    let kind = FeedKind::Tool { call: call.id, tool, summary, state: ToolState::Cut, output: String::new() };
+                    let kind = FeedKind::Tool { call: call.id, tool, summary, state: open_call, output: String::new() };
                     self.push(at, kind);
                 }
             }

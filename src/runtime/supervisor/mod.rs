@@ -48,6 +48,7 @@ pub struct Supervisor {
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
     log: Vec<EventRecord>,
+    notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
     inbox_seen: HashMap<MemberName, u64>,

@@ -122,6 +122,7 @@ fn build(
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
+        notices: VecDeque::new(),
         log_start: history_start(log_end),
         team_dirty: None,
         inbox_seen,

@@ -118,6 +118,9 @@ impl Page<'_> {
         if lines.len() > most {
             lines.truncate(most);
             if let Some(last) = lines.last_mut() {
+                if let Some(text) = last.last_mut().map(|span| &mut span.text) {
+                    text.truncate(text.trim_end().len());
+                }
                 last.push(Span::new(" …", Ink::Dim));
             }
         }

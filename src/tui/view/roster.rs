@@ -15,6 +15,8 @@ use crate::tui::widget::Painter;
 const TIME: usize = 5;
 /// Cells that a row needs beside the name: signs, `working`, the time.
 const NAMES_LESS: usize = 18;
+/// Below this width names matter more than times.
+const TIMED: usize = 24;
 /// From this width on the row has a column of its own for context and money.
 const WIDE: usize = 40;
 /// From this width on the columns have heads.
@@ -34,8 +36,9 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
             if state.roster.filter.is_some() { "Nobody fits the filter. Esc clears it." } else { "Nobody yet. n spawns a teammate." };
         empty(painter, area, text);
     }
+    let less = if usize::from(area.width) < TIMED { NAMES_LESS - TIME - 1 } else { NAMES_LESS };
     let names =
-        list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width).saturating_sub(NAMES_LESS).max(4));
+        list.iter().map(|name| name.as_str().len()).max().unwrap_or(0).clamp(4, usize::from(area.width).saturating_sub(less).max(4));
     if headed {
         head(painter, whole, names);
     }
@@ -79,12 +82,14 @@ fn member(painter: &mut Painter<'_>, place: Area, view: &MemberView, names: usiz
     let state_x = 4 + names;
     let wide = cols >= WIDE;
     let money = if wide { 14 } else { 0 };
-    let time = if words.time.is_empty() && !wide { 0 } else { TIME + 1 };
+    let time = if cols < TIMED || (words.time.is_empty() && !wide) { 0 } else { TIME + 1 };
     let room = cols.saturating_sub(state_x + time + 1 + money);
     let state_role = if matches!(words.tone, Tone::Attention | Tone::Failed) { role } else { Role::Text };
     let column = |offset: usize| x.saturating_add(u16::try_from(offset).unwrap_or(u16::MAX));
     painter.text(column(state_x), y, room, &state_text(view, &words, room), state_role);
-    painter.right(column(state_x + room + 1), y, TIME, &words.time, Role::Dim);
+    if time > 0 {
+        painter.right(column(state_x + room + 1), y, TIME, &words.time, Role::Dim);
+    }
     if wide {
         let spend = if view.spend.calls > 0 { words::cost(&view.spend) } else { String::new() };
         let context = view.context_percent().map(|p| format!("{p}%")).unwrap_or_default();
