@@ -80,7 +80,11 @@ impl Page {
         let place = team.requests.place(&request.id).map(|at| format!(" · {at} of {}", team.requests.pending_len())).unwrap_or_default();
         let state = if request.is_pending() { format!("waits for you{place}") } else { requests_outcome(request) };
         let ink = if request.is_pending() { Ink::Attention } else { Ink::Text };
-        self.say(&request.title, Ink::Strong);
+        // A title that the text begins with need not be read twice.
+        let first = request.body.lines().next().unwrap_or_default();
+        if one_line(first.trim_start_matches('#'), 4_000) != one_line(&request.title, 4_000) {
+            self.say(&request.title, Ink::Strong);
+        }
         self.field("state", &state, ink);
         self.field("asked", &format!("{} · id {}", words::clock(request.created, self.utc_offset), request.id), Ink::Text);
         if let Some(task) = request.task {

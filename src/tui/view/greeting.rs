@@ -29,20 +29,23 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
     let rest = cols.saturating_sub(11);
     let mut y = gap;
     for (label, text) in &rows {
-        painter.text(area.x + 1, area.y + y.min(area.height), if y < area.height { 10 } else { 0 }, label, Role::Dim);
+        if y + 1 + gap < area.height {
+            painter.text(area.x + 1, area.y + y, 10, label, Role::Dim);
+        }
         // Where there is room the whole text is worth a second line.
         let mut lines = Vec::new();
         let text = if gap > 0 { one_line(text, 4 * rest) } else { one_line(text, rest) };
         wrap(&[Span::new(text, Ink::Text)], rest, &Indent::default(), &mut lines);
         for line in lines.iter().filter(|_| rest > 0) {
-            if y < area.height {
+            // The last row is kept for the key that starts.
+            if y + 1 + gap < area.height {
                 painter.spans(area.x + 12, area.y + y, rest, line);
             }
             y += 1;
         }
     }
-    y += gap;
-    if y < area.height {
+    y = (y + gap).min(area.height.saturating_sub(1));
+    if area.height > 0 {
         let key = state.key_name(Action::WriteLead);
         let used = painter.text(area.x + 1, area.y + y, cols, &key, Role::Strong);
         let text = " tells the lead what should be done";
