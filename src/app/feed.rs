@@ -104,7 +104,8 @@ fn tool_line(tool: &str, summary: &str, state: ToolState, cols: usize) -> RichLi
     };
     let tool = one_line(tool, 20);
     let used = super::clip::width(&tool) + super::clip::width(&end) + 2;
-    let summary = one_line(summary, cols.saturating_sub(used));
+    // A plan begins with a heading; its mark says nothing in a line.
+    let summary = one_line(summary.strip_prefix("# ").unwrap_or(summary), cols.saturating_sub(used));
     vec![Span::new(tool, Ink::Strong), Span::new(format!(" {summary} "), Ink::Text), Span::new(end, ink)]
 }
 

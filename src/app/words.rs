@@ -149,7 +149,7 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
     if !status.is_live() {
         return match status {
             MemberStatus::Failed => words(Tone::Failed, ended("failed"), String::new()),
-            MemberStatus::Interrupted => words(Tone::Attention, "interrupted: R resumes".into(), String::new()),
+            MemberStatus::Interrupted => words(Tone::Attention, "interrupted".into(), String::new()),
             MemberStatus::Requested => words(Tone::Quiet, "requested".into(), String::new()),
             _ => words(Tone::Quiet, ended("shut down"), String::new()),
         };

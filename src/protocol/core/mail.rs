@@ -50,9 +50,11 @@ impl TeamCore {
 
     /// A message from the runtime or a member to a member's inbox, with the nudge to read it.
     pub(super) fn post(&self, to: &MemberName, message: Envelope) -> Vec<Effect> {
+        // An idle target of a shutdown request is answered for at once: it has no turn because of it.
+        let starts_work = message.kind != MessageKind::ShutdownRequest;
         let mut effects = self.deliver(message);
         if self.is_live(to) {
-            effects.extend(self.busy(to));
+            effects.extend(if starts_work { self.busy(to) } else { Vec::new() });
             effects.push(Effect::Tell { name: to.clone(), input: AgentInput::Mail });
         }
         effects

@@ -89,7 +89,7 @@ fn draw_status(painter: &mut Painter<'_>, state: &State, area: Area) {
     let (text, role) = match level {
         None => ("Really?", Role::Attention),
         Some(StatusLevel::Info) => ("✓ done", Role::Success),
-        Some(StatusLevel::Hint) => ("· not done", Role::Attention),
+        Some(StatusLevel::Hint) => ("· note", Role::Attention),
         Some(StatusLevel::Error) => ("✗ refused", Role::Error),
     };
     title(painter, area, text, role);
