@@ -74,8 +74,7 @@ async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn 
         Some(remote) => Arc::new(remote),
         None => {
             let Session { loaded, env, .. } = &session;
-            let choice =
-                Choice { config: &loaded.config, provenance: &loaded.provenance, env, speed: opened.speed, fallback: Fallback::Scripted };
+            let choice = Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
             let chosen = choose_model(choice).await?;
             team::open(Opening::new(&session, loaded.config.team.clone(), chosen)?).await?
         }
@@ -204,7 +203,7 @@ fn short(path: &Path, env: &Env) -> String {
 pub fn demo_session(global: &super::args::Global, dir: Option<&Path>) -> Result<Session, CliError> {
     check_terminal(global.plain)?;
     let dir = demo::prepare(dir)?;
-    let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None, None)?;
+    let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None)?;
     demo::configure(&mut session.loaded.config);
     Ok(session)
 }

@@ -2,7 +2,7 @@
 //! said plainly.
 
 use super::error::CliError;
-use crate::config::{Config, Env, Origin, Provenance, ProviderConfig, secret};
+use crate::config::{Config, Env, ProviderConfig, secret};
 use crate::llm::discover::{Found, PROBE_TIME, discover, usual_candidates};
 use crate::llm::openai::OpenAiModel;
 use crate::llm::scripted::ScriptedModel;
@@ -35,8 +35,6 @@ pub enum Fallback {
 pub struct Choice<'a> {
     /// The settings.
     pub config: &'a Config,
-    /// Where they come from.
-    pub provenance: &'a Provenance,
     /// The environment, for keys.
     pub env: &'a Env,
     /// How fast a script plays; `None` as its file says.
@@ -69,7 +67,7 @@ pub async fn choose_model(choice: Choice<'_>) -> Result<Chosen, CliError> {
     if let Some(provider) = config.providers.get(&config.provider) {
         return remote(choice, &config.provider, provider).await;
     }
-    if let Some((name, provider)) = with_key(choice.config, choice.provenance, env) {
+    if let Some((name, provider)) = with_key(config, env) {
         return remote(choice, name, provider).await;
     }
     install_tls();
@@ -88,11 +86,13 @@ pub async fn choose_model(choice: Choice<'_>) -> Result<Chosen, CliError> {
     }
 }
 
-/// The first provider that can be asked without further words: its key is set, or the person gave its address.
-fn with_key<'c>(config: &'c Config, provenance: &Provenance, env: &Env) -> Option<(&'c str, &'c ProviderConfig)> {
+/// The first provider that can be asked without further words: its key is set, or the person gave it an address that needs
+/// none.
+fn with_key<'c>(config: &'c Config, env: &Env) -> Option<(&'c str, &'c ProviderConfig)> {
+    let known = Config::default().providers;
     let ready = |name: &str, provider: &ProviderConfig| {
-        let named = provenance.of(&["providers", name, "base_url"]) != Origin::Default;
-        secret::source(provider, env).is_some() || (named && (provider.api_key_env.is_empty() || name == "openai"))
+        let own_address = known.get(name).is_none_or(|usual| usual.base_url != provider.base_url);
+        secret::source(provider, env).is_some() || (own_address && (provider.api_key_env.is_empty() || name == "openai"))
     };
     let preferred = ["openai", "openrouter", "deepseek"].into_iter().filter_map(|name| config.providers.get_key_value(name));
     preferred.chain(&config.providers).find(|(name, provider)| ready(name, provider)).map(|(name, provider)| (name.as_str(), provider))

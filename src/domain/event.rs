@@ -3,6 +3,7 @@
 //! Events that change an entity carry the whole entity after the change, so a fold is an upsert and seeing one twice
 //! does no harm. Streaming text is deliberately not here.
 
+use super::shown::{NodeMark, Section, ShownGraph};
 use super::usage::TokenUsage;
 use super::{Activity, CallId, Envelope, Generation, Member, MemberName, Party, Request, Task, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -93,6 +94,15 @@ pub enum TeamEvent {
     Denied { name: MemberName, what: String },
     /// A step of the collaboration protocol: who was chosen, by which rule, and what came out.
     Traced { step: u64, who: Option<MemberName>, rule: String, outcome: String, millis: u64 },
+    /// What the protocol shows of itself now; sent when it changed. `graph` is there when the graph changed.
+    ProtocolShown {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        graph: Option<Arc<ShownGraph>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        marks: Vec<NodeMark>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sections: Vec<Section>,
+    },
     /// The protocol of the team changed.
     ProtocolChanged { name: String },
     /// The run ended. Always the last event of a run.

@@ -120,8 +120,12 @@ pub enum Mark {
     ReportsBack { name: MemberName, yes: bool },
     /// "Always" was answered: this rule holds for the session.
     SessionRule(String),
+    /// It was killed: the deadline of the kill stands and is not moved again.
+    Killed(MemberName),
     /// Where the end of the work stands.
     Closing(Closing),
+    /// Somebody was given work: a run begins, which ends with `Finished`.
+    RunOpened,
     /// The whole team is stopping.
     Stopping(Option<String>),
     /// Whether a run of a protocol that chooses who acts goes on; its own rules then say when it ends.
@@ -146,6 +150,8 @@ pub enum MemberPatch {
 pub enum Phase {
     /// Works on something.
     Working,
+    /// Was told something and has neither begun nor rested since: it counts as at work.
+    Called,
     /// Waits for something new.
     Resting { since: Timestamp, outcome: Outcome },
     /// Its agent does not run.

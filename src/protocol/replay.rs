@@ -35,6 +35,8 @@ pub fn replay(entries: &[TranscriptEntry]) -> Replay {
             }
             TranscriptEntry::Message { message, .. } => state.messages.push(message.clone()),
             TranscriptEntry::Compacted { summary, kept, .. } => {
+                // `kept` counts the conversation as it was then: repaired, if it had been taken up after a crash.
+                state.messages = repair(std::mem::take(&mut state.messages)).0;
                 let from = state.messages.len().saturating_sub(*kept);
                 let tail = state.messages.split_off(from);
                 state.messages = std::iter::once(ChatMessage::user(summary.clone())).chain(tail).collect();

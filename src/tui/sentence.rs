@@ -37,7 +37,7 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
             let outcome = if *ok { "succeeded" } else { "failed" };
             format!("Tool: {} of {name} {outcome} after {}.", cut(tool), duration(Duration::from_millis(*millis)))
         }
-        TeamEvent::UsageAdded { .. } => return None,
+        TeamEvent::UsageAdded { .. } | TeamEvent::ProtocolShown { .. } => return None,
         TeamEvent::Compacted { name, before, after } => {
             format!("Member: the conversation of {name} was shortened from {before} to {after} tokens.")
         }

@@ -1,6 +1,6 @@
 //! Mail between members, the lead and the human.
 
-use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark, Phase};
+use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark};
 use super::TeamCore;
 use crate::domain::{Envelope, MemberName, MemberStatus, MessageKind, Party, Refusal, Reply, Request, TeamEvent, Timestamp};
 use std::sync::Arc;
@@ -34,8 +34,7 @@ impl TeamCore {
         let mut effects = Vec::new();
         for name in &to {
             effects.extend(self.deliver(Envelope::new(ids.message(), MessageKind::Broadcast, by.clone(), name.as_str(), content, now)));
-            effects.extend(self.busy(name));
-            effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(name, AgentInput::Mail));
         }
         effects.extend(self.work_given());
         effects.push(Effect::Reply(Reply::Sent(to)));
@@ -50,12 +49,9 @@ impl TeamCore {
 
     /// A message from the runtime or a member to a member's inbox, with the nudge to read it.
     pub(super) fn post(&self, to: &MemberName, message: Envelope) -> Vec<Effect> {
-        // An idle target of a shutdown request is answered for at once: it has no turn because of it.
-        let starts_work = message.kind != MessageKind::ShutdownRequest;
         let mut effects = self.deliver(message);
         if self.is_live(to) {
-            effects.extend(if starts_work { self.busy(to) } else { Vec::new() });
-            effects.push(Effect::Tell { name: to.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(to, AgentInput::Mail));
         }
         effects
     }
@@ -69,18 +65,18 @@ impl TeamCore {
         if self.driven && !self.driving && teammates && name.is_lead() && *by == Party::Human && self.is_live(name) {
             return Ok(self.work_given());
         }
-        let mut effects = self.busy(name);
-        effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
-        if !self.is_live(name) {
-            let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
-            effects = match member.status {
-                MemberStatus::Interrupted | MemberStatus::Requested => Vec::new(),
-                _ if name.is_lead() => self.start_again(member, "written to", now),
-                status => return Err(Refusal::NotLive { name: name.clone(), status: status.word(), why: member.reason.clone() }),
-            };
-        }
-        if name.is_lead() || *by == Party::Human {
-            effects.extend(self.work_given());
+        let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
+        let mut effects = if self.is_live(name) {
+            self.call(name, AgentInput::Mail)
+        } else if name.is_lead() && self.stopping.is_none() {
+            self.start_again(member, "written to", now)
+        } else if matches!(member.status, MemberStatus::Interrupted | MemberStatus::Requested) {
+            Vec::new()
+        } else {
+            return Err(Refusal::NotLive { name: name.clone(), status: member.status.word(), why: member.reason.clone() });
+        };
+        if !effects.is_empty() && (name.is_lead() || *by == Party::Human) {
+            effects.extend(self.work_begins());
         }
         if !name.is_lead() && by.is_lead() {
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: true }));
@@ -88,15 +84,16 @@ impl TeamCore {
         Ok(effects)
     }
 
-    /// A resting member that is told something counts as busy until it says that it rests again: without this the work
-    /// would look finished (or stuck) in the moment between a verdict or a message and the turn that it starts.
-    pub(super) fn busy(&self, name: &MemberName) -> Vec<Effect> {
-        if self.is_resting(name) { vec![Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Working })] } else { Vec::new() }
-    }
-
     /// Work was given: when it is done, the end is to be told.
     pub(super) fn work_given(&self) -> Vec<Effect> {
         if self.closing == Closing::Open { Vec::new() } else { vec![Effect::Mark(Mark::Closing(Closing::Open))] }
+    }
+
+    /// Work was given to somebody: a run begins.
+    pub(super) fn work_begins(&self) -> Vec<Effect> {
+        let mut effects = self.work_given();
+        effects.push(Effect::Mark(Mark::RunOpened));
+        effects
     }
 
     /// A message of the runtime's making.

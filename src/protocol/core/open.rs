@@ -38,20 +38,28 @@ impl TeamCore {
         for task in loaded.tasks {
             core.board.insert(Arc::new(task));
         }
-        for request in loaded.requests {
+        let mut requests = loaded.requests;
+        requests.sort_by_key(|r| (r.created, r.id.clone()));
+        for request in requests {
             core.apply(&TeamEvent::RequestChanged { request: Arc::new(request) });
         }
-        core.take_members(team.members);
-        let effects = core.opening(now);
+        let doubles = core.take_members(team.members);
+        let mut effects = core.opening(now);
+        if !doubles.is_empty() {
+            let text = format!("the team's file names some members twice, ignoring case; left out: {}", doubles.join(", "));
+            effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
+        }
         (core, effects)
     }
 
     fn empty(settings: TeamSettings, team: &TeamConfig) -> Self {
-        let (claims, driven) = Self::rules_of(&team.protocol);
+        let protocol_config = crate::collaboration::ProtocolConfig::default();
+        let (claims, driven) = Self::rules_of(&team.protocol, &protocol_config);
         Self {
             settings,
             name: team.team_name.clone(),
             protocol: team.protocol.clone(),
+            protocol_config,
             extra: team.extra.clone(),
             members: Vec::new(),
             seats: HashMap::new(),
@@ -59,6 +67,7 @@ impl TeamCore {
             board: Board::default(),
             requests: HashMap::new(),
             pending: Vec::new(),
+            plans: HashMap::new(),
             session_rules: Vec::new(),
             spend: crate::domain::usage::Spend::default(),
             closing: super::Closing::Quiet,
@@ -72,7 +81,8 @@ impl TeamCore {
     }
 
     /// Takes the members over: the lead first, the live ones as interrupted, each with the task that the board says it holds.
-    fn take_members(&mut self, members: Vec<Member>) {
+    /// Returns the names that were left out, because they are taken already, perhaps in another case.
+    fn take_members(&mut self, members: Vec<Member>) -> Vec<String> {
         let lead = members.iter().find(|m| m.name.is_lead()).cloned().unwrap_or_else(|| Member::new(MemberName::lead(), "lead"));
         let rest = members.into_iter().filter(|m| !m.name.is_lead());
         let held: HashMap<MemberName, crate::domain::TaskId> = self
@@ -81,8 +91,10 @@ impl TeamCore {
             .filter(|task| task.status == TaskStatus::InProgress)
             .filter_map(|task| task.owner.clone().map(|owner| (owner, task.id)))
             .collect();
+        let mut doubles = Vec::new();
         for mut member in std::iter::once(lead).chain(rest) {
-            if self.seats.contains_key(&member.name) {
+            if self.members.iter().any(|known| known.name.same(member.name.as_str())) {
+                doubles.push(member.name.to_string());
                 continue;
             }
             member.task = held.get(&member.name).copied();
@@ -94,12 +106,12 @@ impl TeamCore {
             self.seats.insert(member.name.clone(), Seat { order, ..Seat::default() });
             self.members.push(Arc::new(member));
         }
+        doubles
     }
 
     fn opening(&self, now: Timestamp) -> Vec<Effect> {
+        // Members first: a task or a request that another process changes at this moment stops the rest of the batch.
         let mut effects = vec![Effect::SaveTeam];
-        effects.extend(self.release_of_unknown_owners(now));
-        effects.extend(self.close_stale_requests(now));
         if let Some(lead) = self.member(&MemberName::lead()) {
             let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
@@ -118,6 +130,8 @@ impl TeamCore {
             effects
                 .push(Effect::SetTimer { timer: Timer::WallTime(None), at: now.plus(Duration::from_secs(self.settings.budget.seconds)) });
         }
+        effects.extend(self.release_of_unknown_owners(now));
+        effects.extend(self.close_stale_requests(now));
         effects
     }
 
@@ -145,9 +159,8 @@ impl TeamCore {
 
     /// A command that waited for permission is gone with the app; a shutdown is done.
     fn close_stale_requests(&self, now: Timestamp) -> Vec<Effect> {
-        let open = self.pending.iter().filter_map(|id| self.requests.get(id));
         let mut effects = Vec::new();
-        for request in open {
+        for request in self.open_requests() {
             match request.kind {
                 RequestKind::Plan if self.member(&request.target).is_some_and(|m| m.generation == request.generation) => {}
                 RequestKind::Plan => effects.extend(self.close_request(request, RequestState::Withdrawn, "its member is gone")),
@@ -156,6 +169,10 @@ impl TeamCore {
                 }
                 RequestKind::Shutdown => {
                     effects.extend(self.close_request(request, RequestState::Withdrawn, "the app ended, and the member with it"));
+                    let interrupted = |m: &Arc<Member>| m.status == MemberStatus::Interrupted && m.generation == request.generation;
+                    if request.target.is_lead() || !self.member(&request.target).is_some_and(interrupted) {
+                        continue;
+                    }
                     effects.extend(self.set_status(
                         &request.target,
                         MemberStatus::Shutdown,

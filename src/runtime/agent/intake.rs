@@ -2,6 +2,7 @@
 
 use super::{Agent, End};
 use crate::domain::{ChatMessage, Envelope, MessageKind, ToolSpec, TranscriptEntry};
+use crate::protocol::turn::TurnInput;
 use crate::protocol::{AgentInput, format};
 use crate::runtime::clock;
 use std::sync::Arc;
@@ -104,7 +105,7 @@ impl Agent {
             self.offset = mail.next;
             if let Some(last) = mail.messages.last() {
                 from = Some(last.from.to_string());
-                self.messages.push(ChatMessage::user(format::mails(&mail.messages)));
+                self.push(ChatMessage::user(format::mails(&mail.messages)));
             }
         }
     }
@@ -116,10 +117,36 @@ impl Agent {
         self.mail && self.env.store.mail_after(&self.member.name, self.offset, MAIL_BATCH).is_ok_and(|mail| mail.messages.iter().any(asks))
     }
 
-    /// Takes an interrupt, an end or a kill out of the queue, if one is there.
-    pub(super) fn take_urgent(&mut self) -> Option<AgentInput> {
-        let urgent = |i: &AgentInput| matches!(i, AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. });
-        let at = self.queue.iter().position(urgent)?;
-        self.queue.remove(at)
+    /// What ends the turn here, between two steps: a kill before an end by handshake before an interrupt. Mail that came
+    /// with it stays unread, so that it is not taken as seen by a model that was not asked.
+    pub(super) fn take_halt(&mut self) -> Option<TurnInput> {
+        self.take(|i| matches!(i, AgentInput::Kill { .. }))
+            .or_else(|| self.take(|i| matches!(i, AgentInput::End { .. })))
+            .or_else(|| self.take(|i| matches!(i, AgentInput::Interrupt)))
+    }
+
+    /// What ends even a step that runs: a kill before an interrupt. An end by handshake waits for the boundary and hides
+    /// neither.
+    pub(super) fn take_cancel(&mut self) -> Option<TurnInput> {
+        self.take(|i| matches!(i, AgentInput::Kill { .. })).or_else(|| self.take(|i| matches!(i, AgentInput::Interrupt)))
+    }
+
+    fn take(&mut self, wanted: fn(&AgentInput) -> bool) -> Option<TurnInput> {
+        let at = self.queue.iter().position(wanted)?;
+        match self.queue.remove(at)? {
+            AgentInput::Kill { reason } => {
+                // At once: their two seconds run beside those of the tool that is cancelled.
+                self.jobs.kill_all();
+                Some(TurnInput::Stop { reason })
+            }
+            AgentInput::End { reason } => Some(TurnInput::Stop { reason }),
+            AgentInput::Interrupt => Some(TurnInput::Interrupt),
+            AgentInput::Mail | AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Offered(_) | AgentInput::Verdict(_) => None,
+        }
+    }
+
+    /// The supervisor is gone, and with it the app.
+    pub(super) fn app_ended(&mut self) {
+        self.queue.push_front(AgentInput::Kill { reason: "the app ended".into() });
     }
 }

@@ -108,13 +108,20 @@ impl Files {
                 prompt: order.prompt.clone(),
                 ..Member::new(name.clone(), order.role.clone())
             };
-            let mut team = team.clone();
+            let mut team = if *team == TeamConfig::default() { self.new_team() } else { team.clone() };
             team.members.retain(|other| !other.name.same(name.as_str()));
             team.members.push(member);
             Ok(team)
         };
         let (team, _) = self.store.update_team(rule)?;
         find(&team, name.as_str()).cloned().map(Reply::Spawned)
+    }
+
+    /// A team that nobody has opened yet.
+    fn new_team(&self) -> TeamConfig {
+        let usual = TeamConfig::default();
+        let team_name = if self.settings.name.is_empty() { usual.team_name } else { self.settings.name.clone() };
+        TeamConfig { team_name, protocol: self.settings.protocol.clone(), ..TeamConfig::default() }
     }
 
     fn check_room(&self, team: &TeamConfig) -> Result<(), Refusal> {

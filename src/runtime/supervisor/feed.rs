@@ -2,7 +2,7 @@
 
 use super::Supervisor;
 use crate::domain::event::{EVENT_VERSION, TaskChange};
-use crate::domain::{EventRecord, Party, TeamEvent};
+use crate::domain::{Envelope, EventRecord, Party, TeamEvent};
 use crate::runtime::clock;
 use crate::store::Events;
 use std::sync::Arc;
@@ -12,6 +12,8 @@ use tokio::sync::mpsc;
 const HISTORY_MAX: u64 = 8 << 20;
 /// Notices of this process that a new screen gets.
 const NOTICES_MAX: usize = 50;
+/// Mail that a new screen gets of one inbox, in bytes of its end.
+const MAIL_MAX: u64 = 64 << 10;
 /// Bytes read from the log at once.
 const READ: usize = 1 << 20;
 
@@ -53,7 +55,7 @@ impl Supervisor {
 
     /// The state as events: what a screen that starts now has to know.
     pub(super) fn snapshot(&self) -> Vec<TeamEvent> {
-        let mut events = vec![self.opened.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
+        let mut events = vec![self.opened.1.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
         for member in self.core.members() {
             events.push(TeamEvent::MemberChanged { member: member.clone(), why: None });
             events.push(TeamEvent::ActivityChanged { name: member.name.clone(), activity: self.core.activity(&member.name) });
@@ -65,6 +67,7 @@ impl Supervisor {
         }));
         let mut requests: Vec<_> = self.core.requests().cloned().collect();
         requests.sort_by_key(|r| (r.created, r.id.clone()));
+        events.extend(self.shown());
         events.extend(requests.into_iter().map(|request| TeamEvent::RequestChanged { request }));
         events
     }
@@ -75,11 +78,13 @@ impl Supervisor {
         let at = clock::now();
         let known = self.seq;
         for event in self.snapshot() {
+            // The one fact of the snapshot that has a moment of its own: what is older belongs to earlier runs.
+            let at = if matches!(event, TeamEvent::Opened { .. }) { self.opened.0 } else { at };
             if tx.send(Arc::new(EventRecord { v: EVENT_VERSION, seq: known, at, event })).is_err() {
                 return;
             }
         }
-        for record in self.history() {
+        for record in self.mail().into_iter().chain(self.history()) {
             if tx.send(record).is_err() {
                 return;
             }
@@ -93,13 +98,38 @@ impl Supervisor {
         self.subscribers.push(tx);
     }
 
+    /// What lies in the inboxes, oldest first; of a long one its end.
+    fn mail(&self) -> Vec<Arc<EventRecord>> {
+        let names = self.core.members().iter().map(|m| &m.name);
+        let inboxes = names.filter_map(|name| {
+            let from = self.env.store.inbox_end(name).ok()?.saturating_sub(MAIL_MAX);
+            self.env.store.mail_after(name, from, READ).ok().map(|mail| (name.as_str(), mail.messages))
+        });
+        let human = self.env.store.human_mail_after(0, READ).map(|mail| mail.messages).unwrap_or_default();
+        let mut all: Vec<Envelope> = inboxes
+            .chain([("human", human)])
+            .flat_map(|(to, mail)| mail.into_iter().map(|m| Envelope { to: to.to_owned(), ..m }))
+            .collect();
+        all.sort_by_key(|message| message.at);
+        let record = |message: Envelope| EventRecord {
+            v: EVENT_VERSION,
+            seq: self.seq,
+            at: message.at,
+            event: TeamEvent::MessageSent { message: Arc::new(message) },
+        };
+        all.into_iter().map(record).map(Arc::new).collect()
+    }
+
     fn history(&self) -> Vec<Arc<EventRecord>> {
         let mut from = self.log_start;
         let mut out = Vec::new();
         loop {
             match self.env.store.events_after(from, READ) {
                 Ok(Events { records, next, .. }) if next != from => {
-                    out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
+                    // What was noticed since this process runs still holds; older notices do not.
+                    let holds =
+                        |r: &EventRecord| is_history(&r.event) || (r.seq > self.first_seq && matches!(r.event, TeamEvent::Noticed { .. }));
+                    out.extend(records.into_iter().filter(holds).map(Arc::new));
                     from = next;
                 }
                 Ok(_) => return out,
@@ -120,8 +150,7 @@ pub(super) fn history_start(length: u64) -> u64 {
 /// Facts that feed panes; those that carry state are in the snapshot, and an old one must not overwrite it.
 fn is_history(event: &TeamEvent) -> bool {
     match event {
-        TeamEvent::MessageSent { .. }
-        | TeamEvent::TurnStarted { .. }
+        TeamEvent::TurnStarted { .. }
         | TeamEvent::TurnEnded { .. }
         | TeamEvent::AnswerFinished { .. }
         | TeamEvent::ToolStarted { .. }
@@ -134,11 +163,14 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::MemberChanged { .. }
         | TeamEvent::MemberRemoved { .. }
         | TeamEvent::ActivityChanged { .. }
+        // The inboxes themselves tell it, what other programs left in them included.
+        | TeamEvent::MessageSent { .. }
         | TeamEvent::TaskChanged { .. }
         | TeamEvent::TaskRemoved { .. }
         | TeamEvent::RequestChanged { .. }
         | TeamEvent::Noticed { .. }
         | TeamEvent::ProtocolChanged { .. }
+        | TeamEvent::ProtocolShown { .. }
         | TeamEvent::Finished { .. } => false,
     }
 }

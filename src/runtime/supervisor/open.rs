@@ -96,7 +96,8 @@ fn build(
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
-    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let (mut core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    core.configure(env.protocol_config.clone());
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),
         protocol: core.protocol().to_owned(),
@@ -121,6 +122,7 @@ fn build(
         subscribers: Vec::new(),
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
+        first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
         notices: VecDeque::new(),
         log_start: history_start(log_end),
@@ -129,7 +131,7 @@ fn build(
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
         missing: BTreeSet::new(),
-        opened,
+        opened: (now, opened),
         watching: false,
         poll_at: None,
         ids: RandomIds,
@@ -155,7 +157,7 @@ impl Supervisor {
     }
 
     async fn begin(mut self) {
-        self.record(self.opened.clone());
+        self.record(self.opened.1.clone());
         for text in self.env.notices.clone() {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }

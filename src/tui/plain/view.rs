@@ -49,6 +49,7 @@ impl View {
             | TeamEvent::Noticed { .. }
             | TeamEvent::Denied { .. }
             | TeamEvent::Traced { .. }
+            | TeamEvent::ProtocolShown { .. }
             | TeamEvent::ProtocolChanged { .. }
             | TeamEvent::Finished { .. } => {}
         }

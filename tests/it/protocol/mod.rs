@@ -2,7 +2,10 @@
 
 mod board;
 mod conversation;
+mod faults;
+mod files;
 mod finishing;
+mod lifecycle;
 mod outside;
 mod plans;
 mod shutdown;

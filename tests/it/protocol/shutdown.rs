@@ -23,7 +23,11 @@ fn t11_an_idle_member_is_answered_for_by_the_runtime_through_the_same_request() 
     let now = w.core.request(&request.id).unwrap();
     assert_eq!(now.state, RequestState::Approved);
     assert_eq!(now.answer.as_ref().unwrap().by, Party::System);
-    assert!(w.told_to("alice").iter().any(|i| matches!(i, AgentInput::End { .. })));
+    let told = w.told_to("alice");
+    assert!(
+        matches!(told.last(), Some(AgentInput::End { .. })) && !told.iter().skip(1).any(|i| matches!(i, AgentInput::Mail)),
+        "not woken for the letter: {told:?}"
+    );
     w.ends("alice", false, "told to");
     assert_eq!(w.status("alice"), MemberStatus::Shutdown);
 }

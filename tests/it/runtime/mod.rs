@@ -1,7 +1,9 @@
 //! The supervisor with real agents, files and tools.
 
 mod demo;
+mod driving;
 mod exercises;
+mod nine;
 mod protocols;
 mod restart;
 mod stopping;

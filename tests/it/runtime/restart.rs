@@ -29,6 +29,20 @@ async fn with_worker(dir: &std::path::Path) -> TestTeam {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mail_written_right_after_the_spawn_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "format = 1\n[[rule]]\non = \"mail\"\n[[rule.step]]\nsay = \"I read it\"\n";
+    let mut team = TestTeam::open(dir.path(), scripted(words), settings());
+    for at in 0..8 {
+        let name = format!("m{at}");
+        team.spawn(&name, "reader").await;
+        team.human(TeamCommand::Send { to: name.clone(), content: "hello".into() }).await.unwrap();
+        team.until("answer", |e| matches!(e, TeamEvent::AnswerFinished { name: who, .. } if who.same(&name))).await;
+    }
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_file_written_by_an_editor_is_claimed_and_completed() {
     let dir = tempfile::tempdir().unwrap();
     let mut team = with_worker(dir.path()).await;
