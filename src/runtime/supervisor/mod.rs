@@ -51,6 +51,7 @@ pub struct Supervisor {
     /// The number before this process's first line.
     first_seq: u64,
     log: Vec<EventRecord>,
+    notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
     inbox_seen: HashMap<MemberName, u64>,

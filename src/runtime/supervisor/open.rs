@@ -134,6 +134,7 @@ fn build(
         seq: u64::try_from(now.0).unwrap_or_default(),
         first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
+        notices: VecDeque::new(),
         log_start: history_start(log_end),
         team_dirty: None,
         inbox_seen,
