@@ -42,6 +42,7 @@ struct Seat {
     nudged: Option<TaskId>,
     ending: Option<String>,
     killed: bool,
+    resumes: bool,
     reports_back: bool,
     spend: Spend,
     order: usize,

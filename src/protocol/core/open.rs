@@ -116,9 +116,6 @@ impl TeamCore {
             let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
-        for member in self.members.iter().filter(|m| m.status == MemberStatus::Requested && !m.name.is_lead()) {
-            effects.extend(self.spawn_requested(member, now));
-        }
         let interrupted: Vec<&str> =
             self.members.iter().filter(|m| m.status == MemberStatus::Interrupted && !m.name.is_lead()).map(|m| m.name.as_str()).collect();
         if !interrupted.is_empty() {
