@@ -40,7 +40,9 @@ pub(super) fn restrict(order: &Order) -> Result<Enforced, RulesetError> {
     let status = rules.restrict_self()?;
     let version = match (status.ruleset, status.landlock) {
         (RulesetStatus::NotEnforced, _) | (_, LandlockStatus::NotEnabled | LandlockStatus::NotImplemented) => 0,
-        (RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced, LandlockStatus::Available { effective_abi, .. }) => effective_abi as u8,
+        (RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced, LandlockStatus::Available { effective_abi, .. }) => {
+            effective_abi as u8
+        }
     };
     Ok(Enforced { version, scoped: version >= ABI::V6 as u8 })
 }

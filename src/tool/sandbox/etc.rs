@@ -10,6 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Files.
+#[rustfmt::skip]
 pub(super) const FILES: [&str; 28] = [
     "passwd", "group", "nsswitch.conf", "hosts", "host.conf", "hostname", "resolv.conf", "gai.conf", "services", "protocols", "networks", "rpc",
     "ethertypes", "localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "os-release", "lsb-release", "debian_version",

@@ -149,7 +149,9 @@ impl Surroundings {
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// No tier works here.
-    #[error("no sandbox works on this system, so commands are refused ({reasons}); `signoff doctor` tells more, and --unsafe-no-sandbox runs them without one")]
+    #[error(
+        "no sandbox works on this system, so commands are refused ({reasons}); `signoff doctor` tells more, and --unsafe-no-sandbox runs them without one"
+    )]
     Unavailable { reasons: String },
     /// The workspace cannot be walled in.
     #[error("commands cannot be kept inside {}: {reason}", path.display())]

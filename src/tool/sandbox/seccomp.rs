@@ -6,7 +6,8 @@
 
 use super::order::Sockets;
 use seccompiler::{
-    BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch, apply_filter,
+    BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
+    apply_filter,
 };
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Result<T> = std::result::Result<T, Error>;
 
 /// Refused whatever the arguments are.
+#[rustfmt::skip]
 const REFUSED: [libc::c_long; 55] = [
     // other processes
     libc::SYS_ptrace, libc::SYS_process_vm_readv, libc::SYS_process_vm_writev, libc::SYS_process_madvise, libc::SYS_kcmp, libc::SYS_pidfd_getfd,
@@ -41,6 +43,7 @@ const REFUSED: [libc::c_long; 55] = [
 /// Newer calls that the constants' crate does not know yet: `open_tree_attr`.
 const REFUSED_BY_NUMBER: [i64; 1] = [467];
 #[cfg(target_arch = "x86_64")]
+#[rustfmt::skip]
 const REFUSED_HERE: [libc::c_long; 6] = [
     libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt, libc::SYS__sysctl, libc::SYS_uselib, libc::SYS_ustat,
 ];
@@ -48,6 +51,7 @@ const REFUSED_HERE: [libc::c_long; 6] = [
 const REFUSED_HERE: [libc::c_long; 0] = [];
 
 /// Namespaces that `clone` could make.
+#[rustfmt::skip]
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS, libc::CLONE_NEWCGROUP, libc::CLONE_NEWUTS, libc::CLONE_NEWIPC, libc::CLONE_NEWUSER, libc::CLONE_NEWPID, libc::CLONE_NEWNET,
 ];
@@ -167,10 +171,5 @@ fn all(tests: &[(u8, Test)]) -> Result<SeccompRule> {
 fn no_second_numbering() -> BpfProgram {
     let step = |code, jt, jf, k| seccompiler::sock_filter { code, jt, jf, k };
     let refuse = 0x0005_0000 | libc::ENOSYS.unsigned_abs();
-    vec![
-        step(0x20, 0, 0, 0),
-        step(0x35, 0, 1, 0x4000_0000),
-        step(0x06, 0, 0, refuse),
-        step(0x06, 0, 0, 0x7fff_0000),
-    ]
+    vec![step(0x20, 0, 0, 0), step(0x35, 0, 1, 0x4000_0000), step(0x06, 0, 0, refuse), step(0x06, 0, 0, 0x7fff_0000)]
 }

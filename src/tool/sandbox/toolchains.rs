@@ -9,11 +9,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Variables that name a folder that is let through whole.
+#[rustfmt::skip]
 const WHOLE: [&str; 16] = [
     "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "NVM_BIN", "FNM_DIR", "GOROOT", "JAVA_HOME", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR",
     "SDKMAN_DIR", "CONDA_PREFIX", "VIRTUAL_ENV", "RBENV_ROOT", "BUN_INSTALL", "DENO_INSTALL",
 ];
 /// Below the home folder, let through whole.
+#[rustfmt::skip]
 const AT_HOME: [&str; 24] = [
     ".rustup", ".pyenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".rbenv", ".bun/bin", ".deno/bin", ".nodenv", ".ghcup", ".opam",
     ".juliaup", ".dotnet", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/share/mise", ".local/share/fnm",
@@ -89,7 +91,10 @@ mod tests {
             std::fs::create_dir_all(home.path().join(folder)).unwrap();
         }
         std::fs::write(home.path().join(".cargo/credentials.toml"), "token").unwrap();
-        let seen = seen(home.path(), &[("PATH", "~/.cargo/bin:~/.local/bin:~/conda/bin:~/.nvm/v20/bin:~/bin:~:/usr/bin:relative"), ("NVM_DIR", "~")]);
+        let seen = seen(
+            home.path(),
+            &[("PATH", "~/.cargo/bin:~/.local/bin:~/conda/bin:~/.nvm/v20/bin:~/bin:~:/usr/bin:relative"), ("NVM_DIR", "~")],
+        );
         let names: Vec<&str> = seen.iter().map(|path| path.strip_prefix(home.path()).unwrap().to_str().unwrap()).collect();
         assert_eq!(names, [".cargo/bin", ".cargo/registry", ".local/bin", ".nvm", "bin", "conda"]);
     }

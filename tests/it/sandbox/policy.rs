@@ -7,7 +7,13 @@ use signoff::tool::sandbox::{Sandbox, SandboxPolicy, Surroundings};
 fn the_home_folder_and_what_holds_it_are_no_workspace() {
     let yard = Yard::new();
     let above = yard.home.parent().unwrap().to_owned();
-    for (folder, word) in [(yard.home.clone(), "home"), (above, "home"), ("/usr/share".into(), "system"), ("/root".into(), "cannot be kept"), ("relative".into(), "absolute")] {
+    for (folder, word) in [
+        (yard.home.clone(), "home"),
+        (above, "home"),
+        ("/usr/share".into(), "system"),
+        ("/root".into(), "cannot be kept"),
+        ("relative".into(), "absolute"),
+    ] {
         let surroundings = Surroundings { bubblewrap: Vec::new(), ..yard.surroundings.clone() };
         let error = Sandbox::new(SandboxPolicy::new(&folder), surroundings).wrapper().unwrap_err().to_string();
         assert!(error.contains(word), "{}: {error}", folder.display());
@@ -18,7 +24,8 @@ fn the_home_folder_and_what_holds_it_are_no_workspace() {
 fn a_policy_cannot_open_what_must_stay_shut() {
     let yard = Yard::new();
     let workspace = yard.workspace.clone();
-    let folders = [workspace.clone(), workspace.join("team/inbox"), workspace.join(".git"), "/etc".into(), "/".into(), yard.home.clone(), "x".into()];
+    let folders =
+        [workspace.clone(), workspace.join("team/inbox"), workspace.join(".git"), "/etc".into(), "/".into(), yard.home.clone(), "x".into()];
     for folder in folders {
         let policy = SandboxPolicy { extra_write: vec![folder.clone()], ..yard.policy() };
         let wall = Sandbox::new(policy, yard.surroundings.clone());
@@ -32,7 +39,8 @@ fn a_policy_cannot_open_what_must_stay_shut() {
 fn a_policy_opens_single_folders() {
     let yard = Yard::new();
     plant(&yard.outside, &[("shared/data", "data\n"), ("cache/x", "")]);
-    let policy = SandboxPolicy { extra_read: vec![yard.outside.join("shared")], extra_write: vec![yard.outside.join("cache")], ..yard.policy() };
+    let policy =
+        SandboxPolicy { extra_read: vec![yard.outside.join("shared")], extra_write: vec![yard.outside.join("cache")], ..yard.policy() };
     let Some(wall) = yard.wall(policy) else { return };
     let ran = yard.run(Some(&wall), r#"cat "$OUT/shared/data"; echo y > "$OUT/cache/x" && echo written; echo y > "$OUT/shared/data" || echo refused; ls "$OUT/precious" || echo hidden; tool"#, &[("PATH", &format!("{}/.local/bin:/usr/bin:/bin", yard.home.display()))]);
     for word in ["data\n", "written", "refused", "hidden", "tool\n"] {

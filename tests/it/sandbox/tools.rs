@@ -85,7 +85,10 @@ fn cargo_builds_and_tests_a_crate_offline() {
     let yard = yard();
     let Some(wall) = yard.usual() else { return };
     let test = "#[test]\nfn serves() {\n let s = std::net::TcpListener::bind(\"127.0.0.1:0\").unwrap();\n std::net::TcpStream::connect(s.local_addr().unwrap()).unwrap();\n std::fs::write(\"written\", \"x\").unwrap();\n std::fs::write(std::env::temp_dir().join(\"t\"), \"x\").unwrap();\n}\n";
-    plant(&yard.workspace, &[("Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"), ("src/lib.rs", test)]);
+    plant(
+        &yard.workspace,
+        &[("Cargo.toml", "[package]\nname = \"tiny\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"), ("src/lib.rs", test)],
+    );
     let ran = yard.run(Some(&wall), "cargo build --offline -q && cargo test --offline -q 2>&1 && cargo --version", &[]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.text.contains("1 passed") && yard.workspace.join("written").exists(), "{ran:?}");

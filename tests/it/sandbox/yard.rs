@@ -51,9 +51,20 @@ impl Yard {
         plant(&outside, &[("precious", "precious\n"), (".ssh/id_ed25519", "KEY\n")]);
         let secrets = [".ssh/id_ed25519", ".aws/credentials", ".config/gh/hosts.yml", ".cargo/credentials.toml", ".netrc", ".bash_history"];
         plant(&home, &secrets.map(|name| (name, "SECRET\n")));
-        plant(&home, &[(".bashrc", "# mine\n"), (".local/share/keyrings/login.keyring", "SECRET\n"), (".local/bin/tool", "#!/bin/sh\necho tool\n")]);
+        plant(
+            &home,
+            &[(".bashrc", "# mine\n"), (".local/share/keyrings/login.keyring", "SECRET\n"), (".local/bin/tool", "#!/bin/sh\necho tool\n")],
+        );
         std::fs::set_permissions(home.join(".local/bin/tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        plant(&workspace, &[("src/a.txt", "one\n"), (".tasks/task_1.json", "{}\n"), ("team/inbox/lead.jsonl", ""), ("team/requests/dead0001.json", "{}\n")]);
+        plant(
+            &workspace,
+            &[
+                ("src/a.txt", "one\n"),
+                (".tasks/task_1.json", "{}\n"),
+                ("team/inbox/lead.jsonl", ""),
+                ("team/requests/dead0001.json", "{}\n"),
+            ],
+        );
         plant(&workspace, &[(".signoff/config.toml", ""), ("team/locks/requests", ""), ("team/.lock", ""), (".tasks/.lock", "")]);
         git(&workspace, &["init", "-q"]);
         git(&workspace, &["add", "src"]);
