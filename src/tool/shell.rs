@@ -177,8 +177,8 @@ fn end_job(id: u64, context: &ToolContext) -> ToolOutcome {
 fn background(running: Running, command: &str, timeout: Option<Duration>, context: &ToolContext) -> ToolOutcome {
     match context.jobs.adopt(running, command, timeout, Arc::clone(&context.team)) {
         Ok(job) => {
-            let (id, pid) = (job.id, job.pid.map(|pid| format!(" (process {pid})")).unwrap_or_default());
-            ToolOutcome::ok(format!("background job {id}{pid} started. You get mail when it ends. To end it early: {END_JOB} {id}"))
+            let id = job.id;
+            ToolOutcome::ok(format!("background job {id} started. You get mail when it ends. To end it early: {END_JOB} {id}"))
         }
         Err(error) => ToolOutcome::error(ToolError::to_string(&error)),
     }
