@@ -98,7 +98,9 @@ impl TeamCore {
         if wall > 0 {
             effects.push(Effect::SetTimer { timer: Timer::WallTime(Some(name.clone())), at: now.plus(Duration::from_secs(wall)) });
         }
-        if let (StartKind::Fresh, Some(prompt)) = (kind, &member.prompt) {
+        // Where a protocol chooses who acts, the first instruction waits until it lets the member act.
+        let waits = self.driven && (self.driving || by.is_lead());
+        if let (StartKind::Fresh, Some(prompt), false) = (kind, &member.prompt, waits) {
             effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Tell { text: prompt.clone(), cause: "prompt" } });
             effects.push(Effect::Mark(Mark::ReportsBack { name, yes: by.is_lead() }));
             effects.extend(self.work_begins());
@@ -146,13 +148,8 @@ impl TeamCore {
         again.reason = None;
         let again = Arc::new(again);
         let mut effects = self.start_effects(&again, StartKind::Resumed, &Party::System, now);
-        if let Some(task) = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress) {
-            let text = super::super::format::notice(&format!(
-                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
-                task.id, task.subject
-            ));
-            effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::Tell { text, cause: "resumed" } });
-        }
+        let task = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress).cloned();
+        effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::GoOn { task, why: why.to_owned() } });
         // A verdict that was given but not taken in before the end; the agent drops it if its transcript has it.
         let decided = self.last_plan(&again.name).filter(|r| r.generation == again.generation && !r.is_pending());
         effects.extend(decided.map(|request| Effect::Tell { name: again.name.clone(), input: AgentInput::Verdict(request.clone()) }));
@@ -182,6 +179,9 @@ impl TeamCore {
         let info = collaboration::describe(name).map_err(|error| Refusal::Invalid(error.to_string()))?;
         if self.anybody_busy() {
             return Err(Refusal::Invalid("members are at work: change the protocol when the team is idle".into()));
+        }
+        if self.driving {
+            return Err(Refusal::Invalid("a run goes on: change the protocol when it has ended".into()));
         }
         Ok(vec![Effect::Emit(TeamEvent::ProtocolChanged { name: info.name.to_owned() }), Effect::SaveTeam, Effect::Reply(Reply::Done)])
     }

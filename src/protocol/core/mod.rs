@@ -38,12 +38,12 @@ use std::sync::Arc;
 struct Seat {
     activity: Activity,
     phase: Phase,
+    in_turn: bool,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,
     killed: bool,
     reports_back: bool,
-    /// Was told something while it rested; its agent has not said yet whether that is work.
     spend: Spend,
     order: usize,
 }
@@ -54,6 +54,7 @@ pub struct TeamCore {
     settings: TeamSettings,
     name: String,
     protocol: String,
+    protocol_config: collaboration::ProtocolConfig,
     extra: Extra,
     members: Vec<Arc<Member>>,
     seats: HashMap<MemberName, Seat>,
@@ -187,6 +188,21 @@ impl TeamCore {
         self.seats.values().any(|seat| seat.phase != Phase::Off)
     }
 
+    /// Whether the member's agent runs.
+    pub fn runs(&self, name: &MemberName) -> bool {
+        self.is_live(name)
+    }
+
+    /// Whether everybody was told to stop.
+    pub fn has_to_stop(&self) -> bool {
+        self.stopping.is_some()
+    }
+
+    /// Requests without an answer, oldest first.
+    pub fn pending(&self) -> impl Iterator<Item = &Arc<Request>> {
+        self.pending.iter().filter_map(|id| self.requests.get(id))
+    }
+
     /// Whether the member's agent runs and waits for something new.
     pub fn is_at_rest(&self, name: &MemberName) -> bool {
         self.is_resting(name)
@@ -293,9 +309,15 @@ impl TeamCore {
     }
 
     /// Whether members of a team with this protocol claim ready tasks by themselves, and whether it chooses who acts.
-    fn rules_of(protocol: &str) -> (bool, bool) {
-        let built = collaboration::build(protocol, collaboration::ProtocolConfig::default());
+    fn rules_of(protocol: &str, config: &collaboration::ProtocolConfig) -> (bool, bool) {
+        let built = collaboration::build(protocol, config.clone());
         built.map_or((false, false), |p| (p.members_claim_by_themselves(), p.is_driven()))
+    }
+
+    /// Tells the core how protocols are set up: with a graph of one's own, `none` chooses who acts.
+    pub fn configure(&mut self, config: collaboration::ProtocolConfig) {
+        self.protocol_config = config;
+        (self.claims, self.driven) = Self::rules_of(&self.protocol, &self.protocol_config);
     }
 
     /// Whether the protocol chooses who acts.

@@ -69,7 +69,8 @@ impl TeamCore {
         let name = &member.name;
         let Some(seat) = self.seat(name) else { return Vec::new() };
         let mut effects = Vec::new();
-        if seat.phase == Phase::Working {
+        // One that was only asked to look for mail and found none had no turn.
+        if seat.in_turn {
             effects.push(Effect::Emit(TeamEvent::TurnEnded { name: name.clone(), outcome: outcome.words() }));
         }
         let holds = self.board.in_progress_of(name).next();
@@ -85,9 +86,16 @@ impl TeamCore {
             return effects;
         }
         effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Resting { since: now, outcome: outcome.clone() } }));
-        effects.extend(self.rest_state(member, outcome, now));
-        effects.extend(self.rest_notice(member, outcome));
-        if seat.reports_back && holds.is_none() && !waits && !text.trim().is_empty() && !name.is_lead() {
+        let mut state = self.rest_state(member, outcome, now);
+        if matches!(&seat.phase, Phase::Resting { outcome: before, .. } if before == outcome) {
+            // It was told something that is no work, and rests as before: nobody is told again.
+            let as_before = |activity: &Activity| std::mem::discriminant(activity) == std::mem::discriminant(&seat.activity);
+            state.retain(|effect| !matches!(effect, Effect::Emit(TeamEvent::ActivityChanged { activity, .. }) if as_before(activity)));
+        } else {
+            effects.extend(self.rest_notice(member, outcome));
+        }
+        effects.extend(state);
+        if seat.reports_back && !self.driving && holds.is_none() && !waits && !text.trim().is_empty() && !name.is_lead() {
             let letter = self.envelope(ids, MessageKind::Result, &Party::Member(name.clone()), "lead", text.to_owned(), now);
             effects.extend(self.post(&MemberName::lead(), letter));
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: false }));

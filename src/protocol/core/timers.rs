@@ -27,15 +27,15 @@ impl TeamCore {
     }
 
     /// A teammate with nothing to do shuts down, unless something may still come to it: a verdict, a task that somebody
-    /// else's work makes ready, a word of the lead. (Origin programs count from the member's own last work; there a long plan
-    /// of the lead, or a plan that waits for the person, costs the whole team.)
+    /// else's work makes ready, a word of the lead, its turn where a protocol chooses who acts. (Origin programs count from
+    /// the member's own last work; there a long plan of the lead, or a plan that waits for the person, costs the whole team.)
     fn idled_out(&self, name: &MemberName, timer: &Timer, now: Timestamp) -> Vec<Effect> {
         let rests = |seat: &super::Seat| matches!(seat.phase, Phase::Resting { .. }) && seat.ending.is_none();
         if !self.seat(name).is_some_and(rests) {
             return Vec::new();
         }
         let waits = self.waits_for_verdict(name) || self.board.in_progress_of(name).next().is_some();
-        if waits || self.driving || !self.pending.is_empty() || self.anybody_busy() {
+        if waits || self.driven || !self.pending.is_empty() || self.anybody_busy() {
             return vec![Effect::SetTimer { timer: timer.clone(), at: now.plus(Duration::from_secs(self.settings.idle_timeout)) }];
         }
         self.end_member(name, &format!("nothing to do for {} s", self.settings.idle_timeout), now)

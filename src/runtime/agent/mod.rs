@@ -13,7 +13,7 @@ use super::clock;
 use super::env::RuntimeEnv;
 use super::inbound::Inbound;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{Activity, ChatMessage, Member, ToolSpec, TranscriptEntry};
+use crate::domain::{Activity, ChatMessage, Generation, Member, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::{Outcome, Turn, TurnEffect, TurnInput};
 use crate::protocol::{AgentInput, AgentReport, compaction, format, replay};
 use crate::tool::{Audience, shell::Jobs};
@@ -32,6 +32,9 @@ pub struct Seat {
     pub protocol: String,
     /// Keep the conversation of its transcript.
     pub resume: bool,
+    /// Where its inbox ended when it was started, in bytes: a new generation reads on from there. Measured before
+    /// anybody could write to it.
+    pub inbox_end: u64,
     /// What everybody shares.
     pub env: Arc<RuntimeEnv>,
     /// To the supervisor.
@@ -85,7 +88,7 @@ enum TurnEnd {
 /// Runs a member until it ends. The report of the end is the last thing it sends.
 pub async fn run(seat: Seat) {
     let mut agent = Agent::new(seat.member, seat.team, &seat.protocol, seat.env, seat.up, seat.down);
-    let end = match agent.load(seat.resume) {
+    let end = match agent.load(seat.resume, seat.inbox_end) {
         Ok(()) => agent.live().await,
         Err(reason) => End { failed: true, reason },
     };
@@ -140,7 +143,7 @@ impl Agent {
     }
 
     /// Takes up the conversation on disk, or marks the beginning of a new one.
-    fn load(&mut self, resume: bool) -> Result<(), String> {
+    fn load(&mut self, resume: bool, inbox_end: u64) -> Result<(), String> {
         let name = &self.member.name;
         if resume {
             let (entries, faults) = self.env.store.transcript(name).map_err(|e| e.to_string())?;
@@ -151,13 +154,25 @@ impl Agent {
                 }
                 self.offset = replayed.inbox_offset;
                 self.messages = replayed.messages;
+                self.first_words();
                 return Ok(());
             }
         }
         // A lead that never ran reads the mail that waits for it; a teammate's new generation never sees the old one's.
-        self.offset = if name.is_lead() && resume { 0 } else { self.env.store.inbox_end(name).map_err(|e| e.to_string())? };
+        self.offset = if resume && (name.is_lead() || self.member.generation == Generation::default()) { 0 } else { inbox_end };
+        if resume {
+            self.first_words();
+        }
+        let name = &self.member.name;
         let started = TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset };
         self.env.store.append_transcript(name, &[started]).map(|_| ()).map_err(|e| e.to_string())
+    }
+
+    /// A member that was cut off before its first instruction reached the transcript is told it now.
+    fn first_words(&mut self) {
+        if let Some(text) = self.member.prompt.clone().filter(|_| self.messages.is_empty()) {
+            self.queue.push_front(AgentInput::Tell { text, cause: "prompt" });
+        }
     }
 
     async fn live(&mut self) -> End {

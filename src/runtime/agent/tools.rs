@@ -1,6 +1,7 @@
 //! One tool call: checked, authorized, run, cancelled when the person or the supervisor says so.
 
 use super::Agent;
+use crate::collaboration;
 use crate::domain::{Activity, ChatMessage, Reply, TeamCommand, ToolCall, text};
 use crate::llm::arguments::parse_arguments;
 use crate::protocol::AgentReport;
@@ -36,7 +37,8 @@ impl Agent {
         if self.shutdown_waits() {
             return turn.handle(TurnInput::Yield);
         }
-        if self.offered.iter().any(|tool| tool.name == call.name) {
+        // Out of turn, the protocol itself says why the call does not count.
+        if self.offered.iter().any(|tool| tool.name == call.name) || collaboration::is_tool(&call.name) {
             return self.use_protocol_tool(turn, call).await;
         }
         let (tool, arguments) = match self.env.tools.prepare(&call.name, &call.arguments, self.audience) {
@@ -76,7 +78,9 @@ impl Agent {
         };
         let (ok, output) = (outcome.ok, extract(&outcome.content));
         self.tell(AgentReport::ToolEnded { call: call.id.clone(), tool: call.name.clone(), ok, millis: 0, output });
-        turn.handle(ended(&call, outcome, None))
+        // The same refusal again and again ends the turn, as it does with faulty arguments.
+        let fault = (!outcome.ok).then(|| format!("{}: {}", call.name, outcome.content));
+        turn.handle(ended(&call, outcome, fault))
     }
 
     async fn run_prepared(&mut self, call: &ToolCall, tool: Arc<dyn Tool>, arguments: Value) -> Wait {

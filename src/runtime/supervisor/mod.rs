@@ -48,7 +48,10 @@ pub struct Supervisor {
     deferred: HashMap<RequestId, ReplyTo>,
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
+    /// The number before this process's first line.
+    first_seq: u64,
     log: Vec<EventRecord>,
+    notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
     inbox_seen: HashMap<MemberName, u64>,
@@ -124,7 +127,10 @@ impl Supervisor {
             TeamCommand::UseProtocolTool { tool, arguments } if self.core.is_driving() => {
                 self.use_protocol_tool(&by, &tool, arguments, reply)
             }
-            command => self.handle(&Input::Command { by, command }, Some(reply)),
+            command => {
+                self.drive_before(&by, &command);
+                self.handle(&Input::Command { by, command }, Some(reply));
+            }
         }
     }
 
@@ -150,6 +156,7 @@ impl Supervisor {
     /// Decides an input, carries it out, and settles what follows.
     fn handle(&mut self, input: &Input, reply: Option<ReplyTo>) {
         let mut reply = reply;
+        let mut taken = false;
         for _ in 0..RETRIES {
             let effects = match self.core.decide(input, clock::now(), &mut self.ids) {
                 Ok(effects) => effects,
@@ -159,7 +166,10 @@ impl Supervisor {
                 }
             };
             match self.carry_out(effects, &mut reply) {
-                Carried::Done => break,
+                Carried::Done => {
+                    taken = true;
+                    break;
+                }
                 Carried::Lost(outside) => self.take_outside(*outside),
                 Carried::Failed(error) => {
                     tracing::error!(%error, "store");
@@ -170,7 +180,10 @@ impl Supervisor {
             }
         }
         answer(&mut reply, Err(Refusal::Store("another process keeps changing this: try again".into())));
-        self.drive_after(input);
+        // What was refused means nothing for a run; what an agent tells does, whatever the disk says.
+        if taken || matches!(input, Input::Report { .. }) {
+            self.drive_after(input);
+        }
         self.settle();
     }
 
@@ -193,13 +206,21 @@ impl Supervisor {
         tracing::error!("consequences did not end");
     }
 
-    /// Brings in what another process wrote. Effects that fail here are reported; the next change brings them again.
+    /// Brings in what another process wrote. When what follows from it loses in turn, that newer version comes in first:
+    /// its revision is known from then on, so nothing else would ever bring it.
     fn take_outside(&mut self, outside: crate::protocol::Outside) {
-        let input = Input::Outside(outside);
-        if let Ok(effects) = self.core.decide(&input, clock::now(), &mut self.ids)
-            && let Carried::Failed(error) = self.carry_out(effects, &mut None)
-        {
-            self.notice_store(&error);
+        let mut waiting = vec![Input::Outside(outside)];
+        for _ in 0..RETRIES {
+            let Some(input) = waiting.last() else { return };
+            let Ok(effects) = self.core.decide(input, clock::now(), &mut self.ids) else { return };
+            match self.carry_out(effects, &mut None) {
+                Carried::Done => drop(waiting.pop()),
+                Carried::Lost(newer) => waiting.push(Input::Outside(*newer)),
+                Carried::Failed(error) => {
+                    self.notice_store(&error);
+                    waiting.pop();
+                }
+            }
         }
     }
 
@@ -215,6 +236,7 @@ impl Supervisor {
 
     /// Stops everybody now, bounded, then writes what is left.
     async fn close(&mut self) {
+        self.freeze_drive();
         self.seats.kill_all();
         while let Some(ended) = self.seats.next_end_within(crate::runtime::supervisor::seats::CLOSE_GRACE).await {
             while let Ok(inbound) = self.rx.try_recv() {

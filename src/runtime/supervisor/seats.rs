@@ -111,11 +111,13 @@ impl Seats {
 impl Supervisor {
     pub(super) fn start(&mut self, member: &Arc<Member>, resume: bool) {
         let (tx, down) = mpsc::channel(DOWN_CAPACITY);
+        let inbox_end = self.env.store.inbox_end(&member.name).unwrap_or(0);
         let seat = Seat {
             member: member.clone(),
             team: self.core.name().to_owned(),
             protocol: self.core.protocol().to_owned(),
             resume,
+            inbox_end,
             env: self.env.clone(),
             up: self.tx.clone(),
             down,
@@ -125,7 +127,7 @@ impl Supervisor {
         self.seats
             .slots
             .insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0, hung: false, words: String::new() });
-        self.inbox_seen.entry(member.name.clone()).or_insert_with(|| self.env.store.inbox_end(&member.name).unwrap_or(0));
+        self.inbox_seen.entry(member.name.clone()).or_insert(inbox_end);
     }
 
     pub(super) fn tell(&mut self, name: &MemberName, input: AgentInput) {

@@ -10,11 +10,35 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 /// Files.
-#[rustfmt::skip]
 pub(super) const FILES: [&str; 28] = [
-    "passwd", "group", "nsswitch.conf", "hosts", "host.conf", "hostname", "resolv.conf", "gai.conf", "services", "protocols", "networks", "rpc",
-    "ethertypes", "localtime", "timezone", "locale.conf", "locale.alias", "default/locale", "os-release", "lsb-release", "debian_version",
-    "ssl/openssl.cnf", "ssl/cert.pem", "pki/tls/openssl.cnf", "ld.so.cache", "ld.so.conf", "profile", "mime.types",
+    "passwd",
+    "group",
+    "nsswitch.conf",
+    "hosts",
+    "host.conf",
+    "hostname",
+    "resolv.conf",
+    "gai.conf",
+    "services",
+    "protocols",
+    "networks",
+    "rpc",
+    "ethertypes",
+    "localtime",
+    "timezone",
+    "locale.conf",
+    "locale.alias",
+    "default/locale",
+    "os-release",
+    "lsb-release",
+    "debian_version",
+    "ssl/openssl.cnf",
+    "ssl/cert.pem",
+    "pki/tls/openssl.cnf",
+    "ld.so.cache",
+    "ld.so.conf",
+    "profile",
+    "mime.types",
 ];
 /// Folders, let through whole.
 const FOLDERS: [&str; 6] = ["ssl/certs", "pki/tls/certs", "pki/ca-trust/extracted", "crypto-policies", "alternatives", "fonts"];

@@ -22,10 +22,21 @@ const NOT_STARTED: i32 = 127;
 /// Set when this process started itself again.
 const AGAIN: &str = "SIGNOFF_INSIDE_AGAIN";
 /// Variables that name sockets and sessions of the person, which lead nowhere from here.
-#[rustfmt::skip]
 const OUTSIDE: [&str; 14] = [
-    "SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY",
-    "WAYLAND_DISPLAY", "XAUTHORITY", "DOCKER_HOST", "CONTAINER_HOST", "TMUX", "STY", "LD_PRELOAD",
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "DOCKER_HOST",
+    "CONTAINER_HOST",
+    "TMUX",
+    "STY",
+    "LD_PRELOAD",
 ];
 
 /// Does what `args` say.

@@ -9,17 +9,50 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// Variables that name a folder that is let through whole.
-#[rustfmt::skip]
 const WHOLE: [&str; 16] = [
-    "RUSTUP_HOME", "PYENV_ROOT", "NVM_DIR", "NVM_BIN", "FNM_DIR", "GOROOT", "JAVA_HOME", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR",
-    "SDKMAN_DIR", "CONDA_PREFIX", "VIRTUAL_ENV", "RBENV_ROOT", "BUN_INSTALL", "DENO_INSTALL",
+    "RUSTUP_HOME",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "NVM_BIN",
+    "FNM_DIR",
+    "GOROOT",
+    "JAVA_HOME",
+    "VOLTA_HOME",
+    "ASDF_DIR",
+    "ASDF_DATA_DIR",
+    "SDKMAN_DIR",
+    "CONDA_PREFIX",
+    "VIRTUAL_ENV",
+    "RBENV_ROOT",
+    "BUN_INSTALL",
+    "DENO_INSTALL",
 ];
 /// Below the home folder, let through whole.
-#[rustfmt::skip]
 const AT_HOME: [&str; 24] = [
-    ".rustup", ".pyenv", ".nvm", ".fnm", ".volta", ".asdf", ".sdkman", ".rbenv", ".bun/bin", ".deno/bin", ".nodenv", ".ghcup", ".opam",
-    ".juliaup", ".dotnet", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pipx", ".local/share/mise", ".local/share/fnm",
-    ".local/share/pnpm", ".m2/repository", ".nix-profile",
+    ".rustup",
+    ".pyenv",
+    ".nvm",
+    ".fnm",
+    ".volta",
+    ".asdf",
+    ".sdkman",
+    ".rbenv",
+    ".bun/bin",
+    ".deno/bin",
+    ".nodenv",
+    ".ghcup",
+    ".opam",
+    ".juliaup",
+    ".dotnet",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/uv",
+    ".local/share/pipx",
+    ".local/share/mise",
+    ".local/share/fnm",
+    ".local/share/pnpm",
+    ".m2/repository",
+    ".nix-profile",
 ];
 /// Parts of cargo's folder: all but its credentials.
 const CARGO: [&str; 5] = ["bin", "registry", "git", "config.toml", "env"];
