@@ -64,7 +64,7 @@ fn screen(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timesta
     let prompt_rows = prompt::rows(state, layout.inner);
     let (body, lower) = layout::split_lower(layout.inner, prompt_rows);
     let covered = if reading::is_open(state) { Covered::Yes } else { Covered::No };
-    let mut grid = Grid::default();
+    let mut grid = Grid::new(area);
     layout.lines(&mut grid, covered, lower);
     grid.draw(painter, layout.focused(state).filter(|_| covered == Covered::No));
     header::draw(painter, state, &layout, now);

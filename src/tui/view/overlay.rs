@@ -80,7 +80,7 @@ fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) -> Area {
     let outer = Area { x: area.x - edge, y: area.y - edge, width: cols + 2 * edge, height: height + 2 * edge };
     painter.clear(outer);
     if framed {
-        let mut grid = crate::tui::widget::Grid::default();
+        let mut grid = crate::tui::widget::Grid::new(outer);
         grid.outline(outer);
         grid.draw(painter, Some(area));
     }
