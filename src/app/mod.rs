@@ -20,7 +20,7 @@ pub mod msg;
 pub mod overlay;
 pub mod pane;
 pub mod projection;
-mod reading;
+pub mod reading;
 pub mod rich;
 pub mod state;
 mod update;

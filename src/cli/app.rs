@@ -203,7 +203,7 @@ fn short(path: &Path, env: &Env) -> String {
 pub fn demo_session(global: &super::args::Global, dir: Option<&Path>) -> Result<Session, CliError> {
     check_terminal(global.plain)?;
     let dir = demo::prepare(dir)?;
-    let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None, None)?;
+    let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None)?;
     demo::configure(&mut session.loaded.config);
     Ok(session)
 }

@@ -12,8 +12,8 @@ Examples:
   signoff status                   look at the team from another shell
   signoff approve 3f9a01bc --note \"go on\"
 
-A directory that is named like a command needs ./ before it. Exit codes: 0 done, 1 failed, 2 usage, 3 refused or unknown,
-4 timed out, 130 interrupted.";
+A directory that is named like a command needs ./ before it.
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused or unknown, 4 timed out, 130 interrupted.";
 
 /// Run and supervise a team of coding agents: sign off their plans, sign off the agents.
 #[derive(Debug, Parser)]
@@ -48,6 +48,9 @@ pub struct Global {
     /// The script that the scripted model plays
     #[arg(long, value_name = "FILE", global = true)]
     pub script: Option<PathBuf>,
+    /// The way the team works together (see `signoff protocols`), instead of the one it has
+    #[arg(long, value_name = "NAME", global = true)]
+    pub protocol: Option<String>,
     /// No colours
     #[arg(long, global = true)]
     pub no_color: bool,
@@ -89,8 +92,8 @@ pub enum Command {
     /// Settings
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// The collaboration protocols
-    Protocols(ListArgs),
+    /// The ways a team can work together; with a name: graph, tools and rules of one
+    Protocols(ProtocolsArgs),
     /// A completion script for a shell
     Completions {
         /// Which shell
@@ -101,6 +104,16 @@ pub enum Command {
 /// A list.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ListArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `protocols`
+#[derive(Clone, Debug, Args)]
+pub struct ProtocolsArgs {
+    /// Show this one in full
+    pub name: Option<String>,
     /// One JSON object a line
     #[arg(long)]
     pub json: bool,
@@ -122,9 +135,6 @@ pub struct DemoArgs {
 pub struct RunArgs {
     /// What the team should do; "-" reads it from standard input
     pub goal: String,
-    /// The collaboration protocol (see `signoff protocols`)
-    #[arg(long, value_name = "NAME")]
-    pub protocol: Option<String>,
     /// What happens to plans: ask waits for `signoff approve` in another shell
     ///
     /// [default: as the settings say, where they say auto; else deny]

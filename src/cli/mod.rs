@@ -12,6 +12,7 @@ pub mod doctor;
 pub mod error;
 pub mod logs;
 pub mod out;
+mod protocols;
 mod read;
 pub mod run;
 pub mod session;
@@ -20,11 +21,9 @@ mod words;
 
 pub use error::{CliError, Exit};
 
-use crate::collaboration::registry;
 use args::{Cli, Command};
 use clap::{CommandFactory as _, Parser as _};
-use out::{Align, Form, Out, Table};
-use serde::Serialize;
+use out::{Form, Out};
 use session::Session;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -59,7 +58,7 @@ fn usage(error: &clap::Error) -> u8 {
 fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
     let Cli { global, directory, command } = cli;
     let Some(command) = command else {
-        let session = Session::open(&global, directory.as_deref(), None)?;
+        let session = Session::open(&global, directory.as_deref())?;
         app::check_terminal(session.loaded.config.screen.plain)?;
         let _logging = log(&session, out)?;
         return block_on(Threads::Many, app::open(session, app::Opened::default(), out));
@@ -70,7 +69,7 @@ fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
     }
     match command {
         Command::Completions { shell } => completions(shell, out),
-        Command::Protocols(args) => protocols(Form::of(args.json), out),
+        Command::Protocols(args) => protocols::protocols(&args, out),
         Command::Demo(args) => {
             let session = app::demo_session(&global, args.dir.as_deref())?;
             let _logging = log(&session, out)?;
@@ -78,13 +77,13 @@ fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
             block_on(Threads::Many, app::open(session, app::Opened::demo(args.speed), out))
         }
         Command::Run(args) => {
-            let session = Session::open(&global, None, args.protocol.clone())?;
+            let session = Session::open(&global, None)?;
             session.mention_untrusted(out);
             let _logging = log(&session, out)?;
             block_on(Threads::Many, run::run(&session, &args, out))
         }
         Command::Doctor(args) if args.reset_terminal => doctor::reset_terminal(out),
-        command => with_files(&Session::open(&global, None, None)?, command, out),
+        command => with_files(&Session::open(&global, None)?, command, out),
     }
 }
 
@@ -146,27 +145,5 @@ fn completions(shell: clap_complete::Shell, out: &mut Out) -> Result<Exit, CliEr
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "signoff", &mut script);
     out.raw(&String::from_utf8_lossy(&script))?;
-    Ok(Exit::Done)
-}
-
-#[derive(Serialize)]
-struct Protocol {
-    name: &'static str,
-    summary: &'static str,
-    graph: &'static str,
-    rules: &'static str,
-}
-
-fn protocols(form: Form, out: &mut Out) -> Result<Exit, CliError> {
-    let mut table = Table::new(&[("name", Align::Left), ("what it does", Align::Left)]);
-    for info in registry::names().filter_map(|name| registry::describe(name).ok()) {
-        match form {
-            Form::Json => out.json(&Protocol { name: info.name, summary: info.summary, graph: info.graph, rules: info.rules })?,
-            Form::Table => table.row([info.name, info.summary]),
-        }
-    }
-    if form == Form::Table {
-        out.table(&table)?;
-    }
     Ok(Exit::Done)
 }

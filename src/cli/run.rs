@@ -10,7 +10,7 @@ use super::session::Session;
 use super::team::{self, Opening};
 use crate::domain::event::EVENT_VERSION;
 use crate::domain::settings::PlanMode;
-use crate::domain::{EventRecord, Party, TeamCommand, TeamEvent, TeamSettings};
+use crate::domain::{EventRecord, Party, TeamCommand, TeamEvent, TeamSettings, Timestamp};
 use crate::runtime::{Team, clock};
 use crate::tui::sentence::sentence;
 use crate::tui::signals::{Notice, Signals};
@@ -57,7 +57,10 @@ pub async fn run(session: &Session, args: &RunArgs, out: &mut Out) -> Result<Exi
         headless(opened.clone(), Order { goal, form: Form::of(args.json), timeout: args.timeout, stop_time: STOP_TIME }, interrupts, out)
             .await;
     opened.close().await;
-    exit
+    match exit {
+        Err(CliError::ReaderGone) => Err(CliError::Failed("the team was stopped: nobody reads the output any more".into())),
+        exit => exit,
+    }
 }
 
 /// The settings of a team that nobody watches: what would ask is refused, unless another shell decides.
@@ -101,7 +104,7 @@ enum End {
 /// When the goal is refused, or output cannot be written (the team is stopped then).
 pub async fn headless(team: Arc<dyn Team>, order: Order, mut interrupts: BoxStream<'static, ()>, out: &mut Out) -> Result<Exit, CliError> {
     let mut events = team.subscribe();
-    let mut teller = Teller { form: order.form, seq: 0, denied: Vec::new(), answer: None };
+    let mut teller = Teller::new(order.form);
     // What is known already is not the end of this run.
     while let Ok(record) = events.try_recv() {
         if !matches!(record.event, TeamEvent::Finished { .. }) {
@@ -114,7 +117,7 @@ pub async fn headless(team: Arc<dyn Team>, order: Order, mut interrupts: BoxStre
     let end = match follow(&mut events, &mut teller, deadline, &mut interrupts, out).await {
         Ok(end) => end,
         Err(error) => {
-            stop(&team, order.stop_time, &mut events, &mut interrupts).await;
+            stop(&team, order.stop_time, &mut events, &mut interrupts, |_| ()).await;
             return Err(error);
         }
     };
@@ -122,13 +125,13 @@ pub async fn headless(team: Arc<dyn Team>, order: Order, mut interrupts: BoxStre
         End::Finished { ok: true } => Exit::Done,
         End::Finished { ok: false } => Exit::Failed,
         End::TimedOut => {
-            stop(&team, order.stop_time, &mut events, &mut interrupts).await;
+            teller.stop(&team, order.stop_time, &mut events, &mut interrupts, out).await?;
             teller.finish("timed out", out)?;
             Exit::TimedOut
         }
         End::Interrupted => {
             out.say("stopping the team; once more ends at once");
-            stop(&team, order.stop_time, &mut events, &mut interrupts).await;
+            teller.stop(&team, order.stop_time, &mut events, &mut interrupts, out).await?;
             teller.finish("interrupted", out)?;
             Exit::Interrupted
         }
@@ -171,12 +174,13 @@ async fn follow(
     }
 }
 
-/// Stops everybody now and waits until that is done, but not for ever.
+/// Stops everybody now and waits until that is done, but not for ever. What happens until then is told.
 async fn stop(
     team: &Arc<dyn Team>,
     patience: Duration,
     events: &mut UnboundedReceiver<Arc<EventRecord>>,
     interrupts: &mut BoxStream<'static, ()>,
+    mut tell: impl FnMut(&EventRecord),
 ) {
     let stopped = async {
         if let Err(refusal) = team.command(Party::Human, TeamCommand::StopTeam { now: true }).await {
@@ -187,6 +191,7 @@ async fn stop(
             if matches!(record.event, TeamEvent::Finished { .. }) {
                 return;
             }
+            tell(&record);
         }
     };
     tokio::select! {
@@ -199,14 +204,45 @@ async fn stop(
 /// Prints events.
 struct Teller {
     form: Form,
-    seq: u64,
+    /// Lines printed. The team's own numbers would repeat: a screen's first facts all carry the same one.
+    lines: u64,
+    /// When this run began; what is older was printed by an earlier one.
+    since: Option<Timestamp>,
     denied: Vec<String>,
     answer: Option<String>,
 }
 
 impl Teller {
+    fn new(form: Form) -> Self {
+        Self { form, lines: 0, since: None, denied: Vec::new(), answer: None }
+    }
+
+    async fn stop(
+        &mut self,
+        team: &Arc<dyn Team>,
+        patience: Duration,
+        events: &mut UnboundedReceiver<Arc<EventRecord>>,
+        interrupts: &mut BoxStream<'static, ()>,
+        out: &mut Out,
+    ) -> Result<(), CliError> {
+        let mut told = Ok(());
+        stop(team, patience, events, interrupts, |record| {
+            if told.is_ok() {
+                told = self.tell(record, out);
+            }
+        })
+        .await;
+        told
+    }
+
     fn tell(&mut self, record: &EventRecord, out: &mut Out) -> Result<(), CliError> {
-        self.seq = self.seq.max(record.seq);
+        if matches!(record.event, TeamEvent::Opened { .. }) {
+            self.since.get_or_insert(record.at);
+        }
+        if self.since.is_some_and(|since| record.at < since) {
+            return Ok(());
+        }
+        self.lines += 1;
         if let TeamEvent::Denied { name, what } = &record.event {
             self.denied.push(format!("{name}: {what}"));
         } else if let TeamEvent::AnswerFinished { name, text, .. } = &record.event
@@ -216,7 +252,7 @@ impl Teller {
             self.answer = Some(text.clone());
         }
         match self.form {
-            Form::Json => out.json(record),
+            Form::Json => out.json(&EventRecord { seq: self.lines, ..record.clone() }),
             Form::Table => {
                 sentence(&record.event).iter().for_each(|line| out.say(line));
                 Ok(())
@@ -227,7 +263,7 @@ impl Teller {
     /// The last line of a run that was ended from outside.
     fn finish(&mut self, reason: &str, out: &mut Out) -> Result<(), CliError> {
         let event = TeamEvent::Finished { reason: reason.into(), ok: false };
-        self.tell(&EventRecord { v: EVENT_VERSION, seq: self.seq + 1, at: clock::now(), event }, out)
+        self.tell(&EventRecord { v: EVENT_VERSION, seq: 0, at: clock::now(), event }, out)
     }
 
     fn sum_up(&self, out: &mut Out) -> Result<(), CliError> {

@@ -31,11 +31,11 @@ pub fn environment() -> Env {
 }
 
 impl Session {
-    /// Finds the workspace and loads the settings. `protocol` is the flag of `run`.
+    /// Finds the workspace and loads the settings.
     ///
     /// # Errors
     /// When the workspace is no directory, or the settings are wrong.
-    pub fn open(global: &Global, directory: Option<&Path>, protocol: Option<String>) -> Result<Self, CliError> {
+    pub fn open(global: &Global, directory: Option<&Path>) -> Result<Self, CliError> {
         let workspace = workspace(global.workspace.as_deref().or(directory))?;
         let env = environment();
         let places = Places::of_platform().ok();
@@ -49,7 +49,7 @@ impl Session {
             provider: global.provider.clone(),
             model: global.model.clone(),
             script: global.script.clone(),
-            protocol,
+            protocol: global.protocol.clone(),
             plain: global.plain,
             no_color: global.no_color,
         };

@@ -3,16 +3,21 @@
 use super::compose::Chosen;
 use super::error::CliError;
 use super::session::Session;
-use crate::collaboration::ProtocolConfig;
+use crate::collaboration::{ProtocolConfig, describe};
+use crate::config::Origin;
 use crate::config::instructions::{self, Instructions};
+use crate::domain::text::one_line;
 use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
 use crate::runtime::clock;
 use crate::runtime::remote::{RemoteTeam, Runner};
 use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
-use crate::store::{TeamStore, import};
+use crate::store::{Expect, TeamStore, import};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Longest name that a team takes from its directory, in characters.
+const NAME_MAX: usize = 64;
 
 /// What a team that runs here is made of.
 pub struct Opening {
@@ -24,6 +29,10 @@ pub struct Opening {
     pub settings: TeamSettings,
     /// Who answers.
     pub chosen: Chosen,
+    /// What the protocols are set up with.
+    pub protocol_config: ProtocolConfig,
+    /// The protocol that the person named for this time, whatever the team had.
+    pub protocol: Option<String>,
     /// `AGENTS.md` of the project and of the person.
     pub instructions: Vec<Instructions>,
 }
@@ -36,7 +45,17 @@ impl Opening {
     pub fn new(session: &Session, settings: TeamSettings, chosen: Chosen) -> Result<Self, CliError> {
         let config_dir = session.places.as_ref().map(|places| places.config_dir.as_path());
         let instructions = instructions::find(&session.workspace, config_dir);
-        Ok(Self { workspace: session.workspace.clone(), store: session.store()?, settings, chosen, instructions })
+        let config = &session.loaded.config;
+        let named = matches!(session.loaded.provenance.of(&["team", "protocol"]), Origin::Flag(_));
+        Ok(Self {
+            workspace: session.workspace.clone(),
+            store: session.store()?,
+            protocol: named.then(|| config.team.protocol.clone()),
+            protocol_config: config.protocol_config(),
+            settings,
+            chosen,
+            instructions,
+        })
     }
 }
 
@@ -55,7 +74,10 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// # Errors
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
-    let Opening { workspace, store, mut settings, chosen, instructions } = opening;
+    let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions } = opening;
+    if settings.name.is_empty() {
+        settings.name = named_after(&workspace);
+    }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     if chosen.model.is_scripted() {
@@ -63,6 +85,9 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         settings.prices.insert(chosen.model_name.clone(), free);
     }
     let remote = RemoteTeam::new(store.clone(), settings.clone());
+    if let Some(protocol) = protocol.filter(|_| matches!(remote.runner(), Ok(Runner::Nobody))) {
+        change_protocol(&store, &protocol)?;
+    }
     let env = RuntimeEnv {
         model: chosen.model,
         model_name: chosen.model_name,
@@ -72,7 +97,7 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         workspace: workspace.into(),
         prompts: prompts(),
         instructions: instructions::joined(&instructions),
-        protocol_config: ProtocolConfig::default(),
+        protocol_config,
         notices,
         live: Arc::new(LiveBoard::default()),
     };
@@ -82,6 +107,23 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         Some(opened) => Ok(Arc::new(opened.handle)),
         None => Ok(Arc::new(remote)),
     }
+}
+
+/// A new team bears its directory's name, where nobody gave it another.
+fn named_after(workspace: &Path) -> String {
+    workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default()
+}
+
+/// Gives a team that exists another protocol, before it is opened.
+fn change_protocol(store: &TeamStore, protocol: &str) -> Result<(), CliError> {
+    let name = describe(protocol).map_err(|error| CliError::Usage(error.to_string()))?.name;
+    if let Some((mut team, revision)) = store.team()?
+        && team.protocol != name
+    {
+        team.protocol = name.to_owned();
+        store.put_team(&team, Expect::At(revision))?;
+    }
+    Ok(())
 }
 
 fn prompts() -> Prompts {

@@ -10,6 +10,7 @@ use super::{
     ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, Graph, Judgement, NodeKind, Param, ParamKind, ProtocolTool, Remember,
     Report, Route, Said, Seat, Step, Team, dashboard, goal_and, status,
 };
+use crate::domain::Section;
 use crate::domain::text::one_line;
 
 /// So many transfers in one run.
@@ -48,6 +49,7 @@ memory! {
         wrong: u32,
         pending: Option<Hand>,
         delivery: Option<Hand>,
+        trail: Vec<Hand>,
     }
 }
 
@@ -167,6 +169,7 @@ impl CollaborationProtocol for HandOver {
         self.memory.transfers += 1;
         let rule = format!("transfer {} of {TRANSFERS_MAX} from {}", self.memory.transfers, hand.from);
         let route = Route::new(seat.name(), "", rule);
+        self.memory.trail.push(hand.clone());
         self.memory.delivery = Some(hand);
         Step::Route(vec![route])
     }
@@ -191,6 +194,14 @@ impl CollaborationProtocol for HandOver {
         } else {
             Ok(Decision::Finish { answer })
         }
+    }
+
+    fn view(&self, _team: &Team) -> Vec<Section> {
+        let row = |(at, hand): (usize, &Hand)| {
+            [(at + 1).to_string(), hand.from.clone(), hand.target.clone(), hand.memo.clone(), hand.state.clone()]
+        };
+        let title = format!("Hand-overs ({} of {TRANSFERS_MAX})", self.memory.transfers);
+        vec![Section::new(title, &["#", "from", "to", "memo", "state"]).with(self.memory.trail.iter().enumerate().map(row))]
     }
 
     fn fallback(&mut self, team: &Team, reason: &str) -> Step {

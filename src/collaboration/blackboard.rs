@@ -11,6 +11,7 @@ use super::{
     ArgValue, Call, CollaborationProtocol, Decision, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool, ROUTE_TO,
     Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, goal_and, read_text, status,
 };
+use crate::domain::Section;
 use crate::domain::text::one_line;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -281,6 +282,21 @@ impl CollaborationProtocol for Blackboard {
             Some(seat) => FinishVerdict::Refused(format!("{} failed: {}", seat.name(), one_line(seat.error.as_deref().unwrap_or(""), 200))),
             None => FinishVerdict::Allowed,
         }
+    }
+
+    fn view(&self, _team: &Team) -> Vec<Section> {
+        let key = |(key, cell): (&String, &Cell)| [key.clone(), cell.version.to_string(), cell.by.clone(), cell.value.clone()];
+        let todo = |todo: &Todo| {
+            let state = todo.done_by.as_ref().map_or_else(|| "open".to_owned(), |who| format!("done by {who}"));
+            [todo.id.to_string(), state, todo.text.clone()]
+        };
+        let (open, done): (Vec<&Todo>, Vec<&Todo>) = self.memory.todos.iter().partition(|todo| todo.done_by.is_none());
+        let result = |(name, text): (&String, &String)| [name.clone(), text.clone()];
+        vec![
+            Section::new("Blackboard", &["key", "version", "writer", "value"]).with(self.memory.state.iter().map(key)),
+            Section::new(format!("Todos ({} open)", open.len()), &["id", "state", "what"]).with(open.into_iter().chain(done).map(todo)),
+            Section::new("Results", &["member", "result"]).with(self.memory.results.iter().map(result)),
+        ]
     }
 
     /// A member in error goes first.

@@ -12,6 +12,7 @@ use super::{
     ProtocolTool, ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, answer_or_last, dashboard, fall_back_to_last, goal_and,
     status,
 };
+use crate::domain::Section;
 use crate::domain::text::one_line;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -277,6 +278,26 @@ impl CollaborationProtocol for ContractNet {
                 first.map_or_else(|| Step::End(Ending::new("nobody is there to bid", false)), |route| self.resolve_route(team, route))
             }
         }
+    }
+
+    fn view(&self, team: &Team) -> Vec<Section> {
+        let mut bids: Vec<(&Seat, &Bid)> = team.seats.iter().filter_map(|seat| self.bid_of(seat).map(|bid| (seat, bid))).collect();
+        bids.sort_by(|a, b| b.1.score.total_cmp(&a.1.score));
+        let row = |(seat, bid): (&Seat, &Bid)| {
+            let won = self.memory.winner.as_deref() == Some(seat.name().as_str());
+            let source = if bid.computed { "computed" } else { "own bid" };
+            let award = match (won, self.memory.winner_ran) {
+                (true, true) => "won, ran",
+                (true, false) => "won",
+                (false, _) => "",
+            };
+            [seat.name().to_string(), format!("{:.0}", bid.score), source.into(), award.into(), bid.plan.clone()]
+        };
+        let title = match self.memory.round {
+            0 => "Bids: none called for yet".to_owned(),
+            round => format!("Bids, round {round} of {ROUNDS_MAX}: {}", self.memory.requirement),
+        };
+        vec![Section::new(title, &["member", "score", "source", "award", "plan"]).with(bids.into_iter().map(row))]
     }
 
     fn on_finished(&mut self, team: &Team, ending: &Ending) -> String {

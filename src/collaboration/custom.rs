@@ -11,7 +11,7 @@ use super::{
     ArgValue, CollaborationError, CollaborationProtocol, Condition, DEFAULT_MAX_TURNS, Ending, Graph, Judgement, Node, NodeKind, Remember,
     Report, Route, Seat, Step, Team, answer_or_last, goal_and, status,
 };
-use crate::domain::MemberName;
+use crate::domain::{MemberName, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
 mod check;
@@ -280,6 +280,19 @@ impl CollaborationProtocol for Custom {
             self.step_from(at);
         }
         judgement
+    }
+
+    fn view(&self, _team: &Team) -> Vec<Section> {
+        let row = |token: &Token| {
+            let state = match (token.working, token.waiting, token.failed) {
+                (true, _, _) => "at work",
+                (false, true, _) => "waits for the other ways",
+                (false, false, true) => "failed",
+                (false, false, false) => "on its way",
+            };
+            [token.node.clone(), state.to_owned(), token.from.clone(), token.output.clone()]
+        };
+        vec![Section::new("Places", &["node", "state", "from", "carries"]).with(self.memory.tokens.iter().map(row))]
     }
 
     fn on_finished(&mut self, team: &Team, ending: &Ending) -> String {

@@ -14,6 +14,7 @@ use super::{
     ArgValue, CollaborationError, CollaborationProtocol, FinishVerdict, Graph, Judgement, Remember, Report, Route, Seat, Step, Team,
     dashboard, fall_back_to_last,
 };
+use crate::domain::Section;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -217,6 +218,31 @@ impl CollaborationProtocol for Market {
 
     fn may_finish(&self, team: &Team) -> FinishVerdict {
         finish_without_errors(team)
+    }
+
+    fn view(&self, team: &Team) -> Vec<Section> {
+        let top = self.top(team, Quote::roi).map(Seat::name);
+        let cheap = self.top(team, |quote| -quote.price()).map(Seat::name);
+        let row = |seat: &Seat| {
+            let quote = self.quote(seat);
+            let picks = [(top, "Top ROI"), (cheap, "Budget Pick")].into_iter().filter(|(name, _)| *name == Some(seat.name()));
+            let number = |value: f64| format!("{value:.2}");
+            [
+                seat.name().to_string(),
+                number(quote.price()),
+                number(quote.quality),
+                number(quote.efficiency),
+                number(quote.roi()),
+                quote.runs.to_string(),
+                picks.map(|(_, word)| word).collect::<Vec<_>>().join(", "),
+            ]
+        };
+        let title = match self.choice {
+            Choice::Lead => "Market: the lead chooses",
+            Choice::Roi => "Market: the best ROI is awarded",
+            Choice::Budget => "Market: the lowest price is awarded",
+        };
+        vec![Section::new(title, &["member", "price", "quality", "efficiency", "ROI", "runs", "pick"]).with(team.live().map(row))]
     }
 
     fn fallback(&mut self, team: &Team, reason: &str) -> Step {

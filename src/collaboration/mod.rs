@@ -21,6 +21,7 @@
 //! | build | [`graph`](CollaborationProtocol::graph), [`check`](CollaborationProtocol::check), [`reset`](CollaborationProtocol::reset) |
 //! | member at work | `agent_tools`, `agent_instruction`, `agent_prompt`, `on_agent_tool`, `agent_output`, `on_agent_end` |
 //! | supervisor | `should_run_supervisor`, `supervisor_tools`, `supervisor_instruction`, `supervisor_context`, `on_supervisor_tool`, `read_decision`, `may_route`, `resolve_route`, `on_route`, `may_finish`, `fallback` |
+//! | shown | `view`: small tables for the person |
 //! | end | `on_finished` |
 //!
 //! # Adding a protocol
@@ -63,6 +64,7 @@ mod none;
 mod phases;
 pub mod registry;
 mod sequential;
+mod show;
 mod status;
 mod swarm;
 mod team;
@@ -78,10 +80,12 @@ pub use loops::{LoopRecord, similarity};
 pub use memory::Remember;
 pub use phases::{Ending, FinishVerdict, Judgement, Report, Route, Said, Step};
 pub use phases::{answer_or_last, fall_back_to_last, goal_and};
-pub use registry::{Choice, ProtocolConfig, ProtocolInfo, build, describe, names};
+pub use registry::{Choice, ProtocolConfig, ProtocolInfo, build, describe, is_tool, names};
 pub use team::{MemberCard, Seat, SeatState, Team, TeamSpec};
 pub use tools::{Call, FINISH, Param, ParamKind, ProtocolTool, ROUTE_TO, TextCall, text_calls, text_form};
 pub use value::ArgValue;
+
+use crate::domain::Section;
 
 /// A run ends after so many turns, unless the configuration or the protocol's own work needs another number.
 pub const DEFAULT_MAX_TURNS: u32 = 8;
@@ -195,6 +199,13 @@ pub trait CollaborationProtocol: Send {
     /// Who acts when the supervisor's answers cannot be used: the last or first member, with the reason in its rule.
     fn fallback(&mut self, team: &Team, reason: &str) -> Step {
         fall_back_to_last(team, reason)
+    }
+
+    // ---- what is shown ----
+
+    /// What is particular to it, as small tables; for people, not for models.
+    fn view(&self, _team: &Team) -> Vec<Section> {
+        Vec::new()
     }
 
     // ---- end ----

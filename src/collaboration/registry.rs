@@ -180,6 +180,12 @@ pub fn describe(name: &str) -> Result<ProtocolInfo, CollaborationError> {
     find(name).map(|entry| entry.info)
 }
 
+/// Whether a protocol has a tool of this name, so that a call out of turn can be told what it is.
+pub fn is_tool(name: &str) -> bool {
+    let has = |tools: &[ProtocolTool]| tools.iter().any(|tool| tool.name == name);
+    ENTRIES.iter().any(|entry| has(entry.info.agent_tools) || has(entry.info.supervisor_tools))
+}
+
 /// A protocol ready for a team; an unknown name is an error with the nearest one.
 pub fn build(name: &str, config: ProtocolConfig) -> Result<Box<dyn CollaborationProtocol>, CollaborationError> {
     (find(name)?.build)(config)

@@ -7,8 +7,9 @@
 use super::memory::memory;
 use super::{
     ArgValue, CollaborationProtocol, Ending, Graph, Judgement, NodeKind, Remember, Report, Route, Seat, Step, Team, answer_or_last,
-    goal_and,
+    goal_and, show,
 };
+use crate::domain::Section;
 use std::fmt::Write as _;
 
 /// An output of at most so many characters says nothing.
@@ -127,6 +128,21 @@ impl CollaborationProtocol for Sequential {
                 Judgement::Done
             }
         }
+    }
+
+    fn view(&self, team: &Team) -> Vec<Section> {
+        let row = |(at, seat): (usize, &Seat)| {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            let state = match at.cmp(&self.memory.stage) {
+                std::cmp::Ordering::Less if seat.error.is_some() || !seat.is_live() => "FAILED",
+                std::cmp::Ordering::Less => "done",
+                std::cmp::Ordering::Equal if self.memory.retried => "second try",
+                std::cmp::Ordering::Equal => show::word(seat),
+                std::cmp::Ordering::Greater => "to come",
+            };
+            [(at + 1).to_string(), seat.name().to_string(), state.to_owned()]
+        };
+        vec![Section::new("Stages", &["#", "member", "state"]).with(team.seats.iter().enumerate().map(row))]
     }
 
     fn on_finished(&mut self, team: &Team, ending: &Ending) -> String {

@@ -10,6 +10,7 @@ use super::{
     ArgValue, Call, CollaborationProtocol, DEFAULT_MAX_TURNS, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool,
     ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, status,
 };
+use crate::domain::Section;
 use crate::domain::text::one_line;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -246,6 +247,20 @@ impl CollaborationProtocol for Swarm {
             (true, 0) => FinishVerdict::Allowed,
             (true, open) => FinishVerdict::Refused(format!("{open} tasks are open in the pool")),
         }
+    }
+
+    fn view(&self, team: &Team) -> Vec<Section> {
+        let row = |item: &Item, state: &str| {
+            let tries = if item.tries > 0 { format!("failed {}x", item.tries) } else { String::new() };
+            [format!("T{}", item.id), state.to_owned(), item.agent.clone().unwrap_or_default(), tries, item.task.clone()]
+        };
+        let active = self.memory.active.iter().map(|item| row(item, "at work"));
+        let rows = active.chain(self.memory.open.iter().map(|item| row(item, "open")));
+        let trails = team.live().map(|seat| [seat.name().to_string(), self.trail(seat).to_string()]);
+        vec![
+            Section::new(format!("Task pool ({} open)", self.memory.open.len()), &["task", "state", "for", "tries", "what"]).with(rows),
+            Section::new("Pheromones (the lowest acts next)", &["member", "pheromone"]).with(trails),
+        ]
     }
 
     fn fallback(&mut self, team: &Team, reason: &str) -> Step {

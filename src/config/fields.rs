@@ -23,6 +23,7 @@ pub struct Field {
     pub trust: Trust,
     /// What fits, in words.
     pub expected: &'static str,
+    fault: fn(&Value) -> Option<String>,
     set: fn(&mut Config, &[String], &Value, &Path) -> Option<()>,
     get: fn(&mut Config, &[String]) -> Value,
     names: fn(&Config) -> Vec<Vec<String>>,
@@ -43,6 +44,11 @@ impl Field {
     /// Sets the value; `None` when it does not fit.
     pub fn set(&self, config: &mut Config, names: &[String], value: &Value, base: &Path) -> Option<()> {
         (self.set)(config, names, value, base)
+    }
+
+    /// What is wrong with a value that does not fit, as far as can be told from inside of it.
+    pub fn fault(&self, value: &Value) -> Option<String> {
+        (self.fault)(value)
     }
 
     /// Each key of this kind that the settings have, with its value.
@@ -84,6 +90,11 @@ fn keys(config: &Config) -> Vec<Vec<String>> {
     actions.flat_map(|(context, actions)| actions.keys().map(|action| vec![context.clone(), action.clone()])).collect()
 }
 
+/// The fault finder of the place's own type.
+const fn fault<T: Setting>(_: for<'c> fn(&'c mut Config, &[String]) -> &'c mut T) -> fn(&Value) -> Option<String> {
+    T::fault
+}
+
 /// The expected words of the place's own type.
 const fn expected<T: Setting>(_: for<'c> fn(&'c mut Config, &[String]) -> &'c mut T) -> &'static str {
     T::EXPECTED
@@ -95,6 +106,7 @@ macro_rules! fields {
             path: &$path,
             trust: Trust::$trust,
             expected: expected(|$config, $n| $place),
+            fault: fault(|$config, $n| $place),
             set: |$config, $n, value, base| { *$place = Setting::read(value, base)?; Some(()) },
             get: |$config, $n| Setting::write($place),
             names: $names,
@@ -121,6 +133,10 @@ pub static FIELDS: &[Field] = fields! {
     ["providers", "*", "context_window"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).context_window;
     ["team", "name"], Open, only, |c, _| &mut c.team.name;
     ["team", "protocol"], Open, only, |c, _| &mut c.team.protocol;
+    ["team", "max_turns"], Guarded, only, |c, _| &mut c.team.max_turns;
+    ["team", "market", "choice"], Open, only, |c, _| &mut c.market_choice;
+    ["team", "graph", "nodes"], Open, only, |c, _| &mut c.graph.nodes;
+    ["team", "graph", "edges"], Open, only, |c, _| &mut c.graph.edges;
     ["team", "plans"], Guarded, only, |c, _| &mut c.team.plans;
     ["team", "plan_reviewer"], Guarded, only, |c, _| &mut c.team.plan_reviewer;
     ["team", "require_plan"], Guarded, only, |c, _| &mut c.team.require_plan;

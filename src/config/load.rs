@@ -114,7 +114,7 @@ impl Layers {
                     place: format!("{}:{line}", path.display()),
                     key: dotted(&key),
                     expected: field.expected.into(),
-                    found: file::describe(&value),
+                    found: field.fault(&value).unwrap_or_else(|| file::describe(&value)),
                 })?;
                 layers.provenance.set(key, origin(path.to_owned(), line));
             }

@@ -1,6 +1,7 @@
 //! Types that a key can have: how each is read from TOML, written back, and described when a file has something else.
 
 use super::values::AsciiMode;
+use crate::collaboration::{Choice, Edge, Node};
 use crate::domain::request::PlanReviewer;
 use crate::domain::settings::{Access, PlanMode};
 use crate::llm::settings::{SendReasoning, SystemRole};
@@ -13,6 +14,10 @@ pub(super) trait Setting: Sized {
     const EXPECTED: &'static str;
     /// The value, if it fits. Relative paths start at `base`.
     fn read(value: &Value, base: &Path) -> Option<Self>;
+    /// What is wrong inside of a value that has the right shape outside.
+    fn fault(_value: &Value) -> Option<String> {
+        None
+    }
     /// As TOML.
     fn write(&self) -> Value;
 }
@@ -93,6 +98,32 @@ impl Setting for Vec<String> {
     }
 }
 
+macro_rules! tables {
+    ($($type:ty: $words:literal),* $(,)?) => { $(
+        impl Setting for Vec<$type> {
+            const EXPECTED: &'static str = $words;
+            fn read(value: &Value, _: &Path) -> Option<Self> {
+                value.clone().try_into().ok()
+            }
+            fn fault(value: &Value) -> Option<String> {
+                let items = value.as_array()?.iter().enumerate();
+                let wrong = |(at, item): (usize, &Value)| {
+                    let error = item.clone().try_into::<$type>().err()?;
+                    Some(format!("number {}: {}", at + 1, error.message()))
+                };
+                items.filter_map(wrong).next()
+            }
+            fn write(&self) -> Value {
+                Value::try_from(self).unwrap_or_else(|_| Value::Array(Vec::new()))
+            }
+        }
+    )* };
+}
+tables! {
+    Node: "a list of nodes: id, kind (start, member, fork, join, choice, end) and, where it differs from the id, member",
+    Edge: "a list of edges: from, to and, after a choice, when",
+}
+
 macro_rules! choice {
     ($($type:ty: $words:literal),* $(,)?) => { $(
         impl Setting for $type {
@@ -113,4 +144,5 @@ choice! {
     AsciiMode: "auto, always, never",
     SendReasoning: "auto, always, never",
     SystemRole: "system, developer, user",
+    Choice: "lead, roi, budget",
 }

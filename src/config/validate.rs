@@ -4,6 +4,7 @@ use super::error::ConfigError;
 use super::fields::dotted;
 use super::provenance::{Origin, Provenance};
 use super::values::Config;
+use crate::collaboration::Custom;
 use crate::domain::names::nearest;
 
 /// The shortest tool output that still tells a model something, in characters.
@@ -45,6 +46,11 @@ pub(super) fn check(config: &Config, provenance: &Provenance, protocols: &[&str]
     if !config.provider.is_empty() && config.provider != "scripted" && !config.providers.contains_key(&config.provider) {
         let known = config.providers.keys().map(String::as_str).chain(["scripted"]);
         return wrong(&["model", "provider"], one_of(known, &config.provider), format!("{:?}", config.provider));
+    }
+    if !(config.graph.nodes.is_empty() && config.graph.edges.is_empty())
+        && let Err(error) = Custom::new(config.graph.clone())
+    {
+        return wrong(&["team", "graph", "nodes"], "a graph that can be followed".into(), error.to_string());
     }
     if !protocols.contains(&team.protocol.as_str()) {
         return wrong(&["team", "protocol"], one_of(protocols.iter().copied(), &team.protocol), format!("{:?}", team.protocol));

@@ -1,5 +1,6 @@
 //! What can be set, as values with their defaults. The team's part is `domain::TeamSettings`.
 
+use crate::collaboration::{Choice, Graph, ProtocolConfig};
 use crate::domain::TeamSettings;
 use crate::llm::settings::{OpenAiSettings, SendReasoning, SystemRole};
 use serde::{Deserialize, Serialize};
@@ -19,12 +20,24 @@ pub struct Config {
     pub providers: BTreeMap<String, ProviderConfig>,
     /// The team's rules and limits.
     pub team: TeamSettings,
+    /// The graph that protocol `none` follows; without nodes it follows none.
+    pub graph: Graph,
+    /// Who awards work with protocol `market_based`.
+    pub market_choice: Choice,
     /// The screen.
     pub screen: ScreenConfig,
     /// Whether writes wait for the disk.
     pub fsync: bool,
     /// What is logged: a level, or `target=level` parts separated by commas.
     pub log: String,
+}
+
+impl Config {
+    /// What the protocols are set up with.
+    pub fn protocol_config(&self) -> ProtocolConfig {
+        let graph = (!self.graph.nodes.is_empty()).then(|| self.graph.clone());
+        ProtocolConfig { graph, choice: self.market_choice, market: None }
+    }
 }
 
 /// A server that speaks Chat Completions. Its key is never part of the settings.
@@ -156,6 +169,8 @@ impl Default for Config {
             script: None,
             providers: KNOWN.into_iter().map(known).collect(),
             team: TeamSettings::default(),
+            graph: Graph::default(),
+            market_choice: Choice::default(),
             screen: ScreenConfig::default(),
             fsync: true,
             log: "info".into(),

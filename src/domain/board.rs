@@ -45,6 +45,7 @@ pub struct Board {
     dependants: HashMap<TaskId, BTreeSet<TaskId>>,
     ready: BTreeSet<TaskId>,
     doing: BTreeMap<MemberName, BTreeSet<TaskId>>,
+    unowned: BTreeSet<TaskId>,
     done: usize,
     in_progress: usize,
 }
@@ -60,9 +61,10 @@ impl Board {
             TaskStatus::Completed => self.done += 1,
             TaskStatus::InProgress => {
                 self.in_progress += 1;
-                if let Some(owner) = &task.owner {
-                    self.doing.entry(owner.clone()).or_default().insert(task.id);
-                }
+                match &task.owner {
+                    Some(owner) => self.doing.entry(owner.clone()).or_default().insert(task.id),
+                    None => self.unowned.insert(task.id),
+                };
             }
             TaskStatus::Pending => {}
         }
@@ -93,8 +95,14 @@ impl Board {
             TaskStatus::Completed => self.done -= 1,
             TaskStatus::InProgress => {
                 self.in_progress -= 1;
-                if let Some(set) = old.owner.as_ref().and_then(|owner| self.doing.get_mut(owner)) {
+                self.unowned.remove(&id);
+                if let Some(owner) = &old.owner
+                    && let Some(set) = self.doing.get_mut(owner)
+                {
                     set.remove(&id);
+                    if set.is_empty() {
+                        self.doing.remove(owner);
+                    }
                 }
             }
             TaskStatus::Pending => {}
@@ -181,6 +189,16 @@ impl Board {
         self.doing.get(name).into_iter().flatten().copied()
     }
 
+    /// Who has tasks in progress, with those tasks.
+    pub fn in_progress(&self) -> impl Iterator<Item = (&MemberName, &BTreeSet<TaskId>)> {
+        self.doing.iter()
+    }
+
+    /// Tasks in progress without an owner: only files written by others have them.
+    pub fn unowned(&self) -> impl Iterator<Item = TaskId> {
+        self.unowned.iter().copied()
+    }
+
     /// What a task still waits for.
     pub fn blockers(&self, id: TaskId) -> Vec<Blocker> {
         let Some(task) = self.tasks.get(&id) else { return Vec::new() };
@@ -226,7 +244,7 @@ impl Board {
             if !self.tasks.contains_key(blocker) {
                 return Err(Refusal::MissingBlocker { task: id, missing: *blocker });
             }
-            if let Some(path) = self.path(*blocker, id) {
+            if let Some(path) = self.path(*blocker, id, |_| true) {
                 let mut circle = vec![id];
                 circle.extend(path);
                 return Err(Refusal::Cycle(circle));
@@ -235,8 +253,8 @@ impl Board {
         Ok(())
     }
 
-    /// A path along `blockedBy` from one task to another, both included.
-    fn path(&self, from: TaskId, to: TaskId) -> Option<Vec<TaskId>> {
+    /// A path along `blockedBy` from one task to another, both included, over tasks that `through` lets pass.
+    fn path(&self, from: TaskId, to: TaskId, through: impl Fn(&Task) -> bool) -> Option<Vec<TaskId>> {
         let mut parent: HashMap<TaskId, TaskId> = HashMap::new();
         let mut seen = HashSet::from([from]);
         let mut queue = vec![from];
@@ -251,7 +269,7 @@ impl Board {
                 path.reverse();
                 return Some(path);
             }
-            for next in self.tasks.get(&at).map(|t| t.blocked_by.as_slice()).unwrap_or_default() {
+            for next in self.tasks.get(&at).filter(|t| through(t)).map(|t| t.blocked_by.as_slice()).unwrap_or_default() {
                 if seen.insert(*next) {
                     parent.insert(*next, at);
                     queue.push(*next);
@@ -268,8 +286,10 @@ impl Board {
         if !missing.is_empty() {
             return Some(Stuck::Missing(missing));
         }
-        let open = task.blocked_by.iter().filter(|b| !self.is_completed(**b));
-        open.into_iter().find_map(|blocker| self.path(*blocker, id)).map(|path| {
+        // A completed task holds nobody up, whatever it waited for itself.
+        let open = |task: &Task| task.status != TaskStatus::Completed;
+        let blockers = task.blocked_by.iter().filter(|b| !self.is_completed(**b));
+        blockers.into_iter().find_map(|blocker| self.path(*blocker, id, open)).map(|path| {
             let mut circle = vec![id];
             circle.extend(path);
             Stuck::Cycle(circle)

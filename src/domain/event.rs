@@ -3,6 +3,7 @@
 //! Events that change an entity carry the whole entity after the change, so a fold is an upsert and seeing one twice
 //! does no harm. Streaming text is deliberately not here.
 
+use super::shown::{NodeMark, Section, ShownGraph};
 use super::usage::TokenUsage;
 use super::{Activity, CallId, Envelope, Generation, Member, MemberName, Party, Request, Task, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,9 @@ use std::sync::Arc;
 
 /// The version of the envelope.
 pub const EVENT_VERSION: u32 = 1;
+
+/// Outcomes of a turn that the member's state tells already: it is at rest, or it waits.
+pub const ORDINARY_ENDS: [&str; 3] = ["done for now", "idle", "waits for a verdict"];
 
 /// One line of the flight recorder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,7 +55,7 @@ pub enum TeamEvent {
     RequestChanged { request: Arc<Request> },
     /// A member took in mail, a task, a verdict or a prompt, and works on it.
     TurnStarted { name: MemberName, generation: Generation, cause: String },
-    /// It stopped working, with the reason in words.
+    /// It stopped working, with the reason in words; [`ORDINARY_ENDS`] are those that are no news.
     TurnEnded { name: MemberName, outcome: String },
     /// The model finished an answer. `text` may be empty when it only called tools.
     AnswerFinished {
@@ -90,6 +94,15 @@ pub enum TeamEvent {
     Denied { name: MemberName, what: String },
     /// A step of the collaboration protocol: who was chosen, by which rule, and what came out.
     Traced { step: u64, who: Option<MemberName>, rule: String, outcome: String, millis: u64 },
+    /// What the protocol shows of itself now; sent when it changed. `graph` is there when the graph changed.
+    ProtocolShown {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        graph: Option<Arc<ShownGraph>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        marks: Vec<NodeMark>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sections: Vec<Section>,
+    },
     /// The protocol of the team changed.
     ProtocolChanged { name: String },
     /// The run ended. Always the last event of a run.

@@ -206,6 +206,14 @@ impl Request {
         if *shown != self.digest() {
             return Err(Refusal::Changed { id: self.id.clone() });
         }
+        if let Verdict::Approve { edited: Some(text), .. } = &verdict
+            && (self.kind != RequestKind::Plan || text.trim().is_empty())
+        {
+            return Err(Refusal::Invalid(format!(
+                "only a plan is approved with edits, and only with words in it: reject this {} request",
+                self.kind.word()
+            )));
+        }
         let state = if verdict.is_approval() { RequestState::Approved } else { RequestState::Rejected };
         let answer = Answer { by: by.clone(), at, digest: shown.clone(), verdict };
         Ok(Self { state, answer: Some(answer), ..self.clone() })

@@ -78,6 +78,9 @@ pub enum AgentInput {
     Tell { text: String, cause: &'static str },
     /// A task was claimed for it.
     Claimed(Arc<Task>),
+    /// It was started again after its conversation was cut off, and its task if it has one. What it was told and had not
+    /// answered goes on; a claim that never reached its conversation is told now.
+    GoOn { task: Option<Arc<Task>>, why: String },
     /// Tools that the collaboration protocol offers to it from now on, beside its own.
     Offered(Arc<Vec<ToolSpec>>),
     /// Its plan was decided.
@@ -120,8 +123,12 @@ pub enum Mark {
     ReportsBack { name: MemberName, yes: bool },
     /// "Always" was answered: this rule holds for the session.
     SessionRule(String),
+    /// It was killed: the deadline of the kill stands and is not moved again.
+    Killed(MemberName),
     /// Where the end of the work stands.
     Closing(Closing),
+    /// Somebody was given work: a run begins, which ends with `Finished`.
+    RunOpened,
     /// The whole team is stopping.
     Stopping(Option<String>),
     /// Whether a run of a protocol that chooses who acts goes on; its own rules then say when it ends.
@@ -146,6 +153,8 @@ pub enum MemberPatch {
 pub enum Phase {
     /// Works on something.
     Working,
+    /// Was told something and has neither begun nor rested since: it counts as at work.
+    Called,
     /// Waits for something new.
     Resting { since: Timestamp, outcome: Outcome },
     /// Its agent does not run.

@@ -7,6 +7,7 @@
 //! Every tool call gets exactly one result, whatever ends the turn, so the conversation stays valid for any provider.
 
 use crate::domain::conversation::{AssistantAnswer, FinishReason};
+use crate::domain::event::ORDINARY_ENDS;
 use crate::domain::{CallId, ChatMessage, ToolCall};
 use std::collections::VecDeque;
 
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 const NUDGES_MAX: u32 = 2;
 /// The same fault in the arguments this often in a row ends the turn: the model is going round in circles.
 const SAME_FAULT_MAX: u32 = 3;
-/// Compactions within one turn that may fail to make room.
+/// Compactions in a row that may fail to make room for an answer.
 const COMPACTIONS_MAX: u32 = 2;
 
 /// Why a turn ended.
@@ -41,9 +42,9 @@ impl Outcome {
     /// In words for the log and the screen.
     pub fn words(&self) -> String {
         match self {
-            Self::Done => "done for now".into(),
-            Self::Idled => "idle".into(),
-            Self::AwaitsVerdict => "waits for a verdict".into(),
+            Self::Done => ORDINARY_ENDS[0].into(),
+            Self::Idled => ORDINARY_ENDS[1].into(),
+            Self::AwaitsVerdict => ORDINARY_ENDS[2].into(),
             Self::RoundCap(cap) => format!("stopped after {cap} rounds without an end"),
             Self::Interrupted => "interrupted".into(),
             Self::Empty => "empty answer".into(),
@@ -130,9 +131,15 @@ impl Turn {
     /// The next step.
     pub fn handle(&mut self, input: TurnInput) -> Vec<TurnEffect> {
         match input {
-            TurnInput::Begin => self.call(),
+            TurnInput::Begin => {
+                let mut effects = self.skip_rest("not run: the model was asked again");
+                effects.extend(self.call());
+                effects
+            }
             TurnInput::Answered(answer) => self.answered(answer),
             TurnInput::Overflow(message) => self.overflow(message),
+            // Only the running call has a result to give: one that was closed already got its own.
+            TurnInput::ToolEnded { call, .. } if self.running.as_ref().is_none_or(|running| running.id != call) => Vec::new(),
             TurnInput::ToolEnded { call, name, content, ok, fault, control } => {
                 self.running = None;
                 let mut effects = vec![TurnEffect::Append(ChatMessage::Tool { call_id: call, name, content, ok })];
@@ -162,7 +169,8 @@ impl Turn {
         let AssistantAnswer { text, reasoning, calls, finish, usage: _ } = answer;
         let silent = text.trim().is_empty() && calls.is_empty();
         let promised = finish == FinishReason::ToolCalls && calls.is_empty();
-        let mut effects = Vec::new();
+        self.compactions = 0;
+        let mut effects = self.skip_rest("not run: another answer came");
         if !silent {
             effects.push(TurnEffect::Append(ChatMessage::Assistant { text, reasoning, calls: calls.clone() }));
         }
@@ -226,7 +234,10 @@ impl Turn {
     }
 
     fn count_fault(&mut self, fault: Option<String>) -> Option<String> {
-        let fault = fault?;
+        let Some(fault) = fault else {
+            self.fault = None;
+            return None;
+        };
         let count = match &self.fault {
             Some((last, count)) if *last == fault => count + 1,
             Some(_) | None => 1,

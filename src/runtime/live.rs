@@ -29,6 +29,13 @@ struct Buffer {
     dropped: usize,
 }
 
+/// All buffers. Epochs are drawn from one counter, so that a name that comes back never repeats one.
+#[derive(Default)]
+struct Buffers {
+    by_name: HashMap<MemberName, Buffer>,
+    epochs: u64,
+}
+
 /// A piece of streaming text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LivePiece {
@@ -44,7 +51,7 @@ pub struct LivePiece {
 
 /// Streaming text of all members.
 pub struct LiveBoard {
-    buffers: Mutex<HashMap<MemberName, Buffer>>,
+    buffers: Mutex<Buffers>,
     changed: watch::Sender<u64>,
 }
 
@@ -57,17 +64,14 @@ impl Default for LiveBoard {
 impl LiveBoard {
     /// Begins a buffer anew.
     pub fn begin(&self, name: &MemberName, kind: LiveKind) {
-        self.with(name, |buffer| {
-            let epoch = buffer.epoch + 1;
-            *buffer = Buffer { epoch, kind, ..Buffer::default() };
-        });
+        self.with(name, |buffer, epoch| *buffer = Buffer { epoch, kind, ..Buffer::default() });
     }
 
     /// Adds text. A change of kind begins anew.
     pub fn push(&self, name: &MemberName, kind: LiveKind, text: &str) {
-        self.with(name, |buffer| {
-            if buffer.kind != kind {
-                *buffer = Buffer { epoch: buffer.epoch + 1, kind, ..Buffer::default() };
+        self.with(name, |buffer, epoch| {
+            if buffer.kind != kind || buffer.epoch == 0 {
+                *buffer = Buffer { epoch, kind, ..Buffer::default() };
             }
             buffer.text.push_str(text);
             let surplus = buffer.text.len().saturating_sub(LIVE_MAX);
@@ -79,11 +83,14 @@ impl LiveBoard {
         });
     }
 
-    fn with(&self, name: &MemberName, change: impl FnOnce(&mut Buffer)) {
+    /// Changes a buffer; the number is the epoch to take when it is begun anew.
+    fn with(&self, name: &MemberName, change: impl FnOnce(&mut Buffer, u64)) {
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        match buffers.get_mut(name) {
-            Some(buffer) => change(buffer),
-            None => change(buffers.entry(name.clone()).or_default()),
+        buffers.epochs += 1;
+        let epoch = buffers.epochs;
+        match buffers.by_name.get_mut(name) {
+            Some(buffer) => change(buffer, epoch),
+            None => change(buffers.by_name.entry(name.clone()).or_default(), epoch),
         }
         drop(buffers);
         self.changed.send_modify(|n| *n = n.wrapping_add(1));
@@ -91,13 +98,14 @@ impl LiveBoard {
 
     /// Forgets a member.
     pub fn remove(&self, name: &MemberName) {
-        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).by_name.remove(name);
+        self.changed.send_modify(|n| *n = n.wrapping_add(1));
     }
 
     /// The text after `position` of `epoch`; everything when the epoch changed or the position was dropped.
     pub fn read(&self, name: &MemberName, epoch: u64, position: usize) -> LivePiece {
         let buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(buffer) = buffers.get(name) else { return LivePiece::default() };
+        let Some(buffer) = buffers.by_name.get(name) else { return LivePiece::default() };
         let from = if epoch == buffer.epoch { position.saturating_sub(buffer.dropped).min(buffer.text.len()) } else { 0 };
         let from = (from..=buffer.text.len()).find(|at| buffer.text.is_char_boundary(*at)).unwrap_or(0);
         let text = buffer.text[from..].to_owned();

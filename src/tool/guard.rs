@@ -85,7 +85,9 @@ fn guard(again: &[OsString], args: &[OsString]) -> i32 {
     let tree = Tree::below_us(child, std::env::var(MARKER).unwrap_or_default());
     let (send, notices) = mpsc::channel();
     watch_pipe(send.clone());
-    reap(child, send);
+    reap(child, move |status| {
+        let _ = send.send(Notice::Ended(status));
+    });
     match notices.recv() {
         Ok(Notice::Ended(status)) => {
             let strays = tree.end_strays(STRAY_GRACE);
@@ -114,14 +116,12 @@ fn watch_pipe(send: mpsc::Sender<Notice>) {
     });
 }
 
-/// Takes the exit status of every child, orphans too, so that none stays a zombie.
-fn reap(child: Pid, send: mpsc::Sender<Notice>) {
+/// Takes the exit status of every child, orphans too, so that none stays a zombie; hands on that of `child`.
+pub(super) fn reap(child: Pid, ended: impl Fn(WaitStatus) + Send + 'static) {
     std::thread::spawn(move || {
         loop {
             match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) if pid == child => {
-                    let _ = send.send(Notice::Ended(status));
-                }
+                Ok(Some((pid, status))) if pid == child => ended(status),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return,
             }

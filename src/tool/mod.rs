@@ -9,6 +9,7 @@
 //! | `schema`, `arguments` | the subset of JSON Schema that is used, and reading what a model wrote |
 //! | `shell`, `jobs` | the `bash` tool and background commands |
 //! | `process`, `tree`, `guard` | starting a command, finding all it started, ending every bit of it |
+//! | `sandbox` | the operating system's wall around a command |
 //! | `output` | bounded capture of output, free of escape sequences |
 //! | `files` | reading, writing, listing, searching below the workspace |
 //! | `task`, `message`, `team`, `plan` | tools that are commands to the team |
@@ -145,6 +146,7 @@ pub mod policy;
 mod process;
 pub mod registry;
 mod reply;
+pub mod sandbox;
 pub mod schema;
 pub mod shell;
 mod task;

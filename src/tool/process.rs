@@ -5,6 +5,7 @@
 use super::ToolError;
 use super::environment::scrubbed;
 use super::guard::{GRACE, STRAY_GRACE};
+use super::sandbox::Sandbox;
 use super::shell::ShellSettings;
 use super::tree::{MARKER, Tree};
 use rustix::process::Pid;
@@ -89,7 +90,7 @@ impl Running {
     pub(super) fn start(command: &str, directory: &Path, settings: &ShellSettings) -> Result<Self, ToolError> {
         let fail = |error: std::io::Error| ToolError::Start { reason: format!("{error} (in {})", directory.display()) };
         let marker = uuid::Uuid::new_v4().to_string();
-        let argv = settings.argv(command);
+        let argv = settings.argv(command)?;
         let Some((program, rest)) = argv.split_first() else {
             return Err(ToolError::Start { reason: "no shell is set".into() });
         };
@@ -219,9 +220,10 @@ async fn end_strays(tree: Tree) -> usize {
 }
 
 impl ShellSettings {
-    /// The whole argv of a command.
-    fn argv(&self, command: &str) -> Vec<OsString> {
+    /// The whole argv of a command. Fails when it cannot be put behind the wall.
+    fn argv(&self, command: &str) -> Result<Vec<OsString>, ToolError> {
         let shell = [self.shell.clone().into_os_string(), "-c".into(), command.into()];
-        self.launcher.iter().chain(&self.wrapper).cloned().chain(shell).collect()
+        let wall = self.sandbox.as_ref().map(Sandbox::wrapper).transpose()?.unwrap_or_default();
+        Ok(self.launcher.iter().cloned().chain(wall).chain(self.wrapper.iter().cloned()).chain(shell).collect())
     }
 }

@@ -3,6 +3,7 @@
 use super::declared::object;
 use super::output::{Capture, Cleaner};
 use super::process::{Cause, Ending, Running};
+use super::sandbox::Sandbox;
 use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard};
 use crate::domain::ToolSpec;
 use crate::domain::command::{Action, Intent};
@@ -22,21 +23,23 @@ const TIMEOUT_MAX: u64 = 3600;
 /// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
 const LIVE_MAX: usize = 4096;
 
-/// How commands are started: `launcher… wrapper… shell -c COMMAND`.
+/// How commands are started: `launcher… sandbox… wrapper… shell -c COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellSettings {
     /// A guard before the command ([`guard::launcher`]); its standard input is a pipe that closes when the command must
     /// end or the app died. Empty: none; then a killed app leaves its commands running.
     pub launcher: Vec<OsString>,
-    /// A sandbox between guard and shell. Empty: none.
+    /// Another program before the shell, behind the wall, such as `nice`. Empty: none.
     pub wrapper: Vec<OsString>,
+    /// The wall around each command. When it cannot be built the command is refused. Absent: none.
+    pub sandbox: Option<Sandbox>,
     /// The shell, absolute.
     pub shell: PathBuf,
 }
 
 impl Default for ShellSettings {
     fn default() -> Self {
-        Self { launcher: Vec::new(), wrapper: Vec::new(), shell: find_shell() }
+        Self { launcher: Vec::new(), wrapper: Vec::new(), sandbox: None, shell: find_shell() }
     }
 }
 
@@ -44,6 +47,19 @@ impl ShellSettings {
     /// Commands run under this program's own guard: needs a `main` that knows [`guard::ARGUMENT`].
     pub fn guarded() -> Self {
         Self { launcher: guard::launcher(), ..Self::default() }
+    }
+
+    /// The same behind a wall: needs a `main` that knows [`super::sandbox::ARGUMENT`].
+    #[must_use]
+    pub fn behind(self, sandbox: Sandbox) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// Tries the sandbox, should nobody have done so yet, without holding up the runtime.
+    async fn settle_sandbox(&self) {
+        if let Some(sandbox) = self.sandbox.clone() {
+            let _ = tokio::task::spawn_blocking(move || sandbox.detection().tier).await;
+        }
     }
 }
 
@@ -122,6 +138,7 @@ impl Tool for Bash {
             if context.cancel.is_cancelled() {
                 return ToolOutcome::error("interrupted before it was started");
             }
+            settings.settle_sandbox().await;
             let timeout = arguments.timeout.map(|seconds| Duration::from_secs(seconds.min(TIMEOUT_MAX)));
             match Running::start(&arguments.command, &context.workspace, &settings) {
                 Ok(running) if arguments.run_in_background => background(running, &arguments.command, timeout, &context),

@@ -88,6 +88,10 @@ impl Tree {
     fn tell(&self, signal: Signal, told: &mut HashSet<(i32, u64)>) -> bool {
         let Some(alive) = proc::alive(self) else { return self.tell_group(signal, told) };
         for process in &alive {
+            // It would die at once, and the kernel would kill all it carries, without the time to end well.
+            if signal == Signal::TERM && process.carrier {
+                continue;
+            }
             if told.insert((process.pid, process.start)) {
                 proc::send(process, signal);
             }
@@ -120,6 +124,8 @@ mod proc {
         /// In clock ticks since boot: tells two processes of one number apart.
         pub(super) start: u64,
         zombie: bool,
+        /// bubblewrap, outside its own sandbox: it ends when what it carries has ended.
+        pub(super) carrier: bool,
     }
 
     /// The living members of the tree; `None` when `/proc` cannot be read.
@@ -171,7 +177,8 @@ mod proc {
         let number = |at: usize| fields.get(at)?.parse::<i32>().ok();
         let zombie = matches!(*fields.first()?, "Z" | "X" | "x");
         let start = fields.get(19)?.parse().ok()?;
-        Some(Process { pid, parent: number(1)?, group: number(2)?, session: number(3)?, start, zombie })
+        let carrier = stat.contains("(bwrap)");
+        Some(Process { pid, parent: number(1)?, group: number(2)?, session: number(3)?, start, zombie, carrier })
     }
 
     fn is_marked(pid: i32, marker: &str) -> bool {
@@ -218,6 +225,7 @@ mod proc {
     pub(super) struct Process {
         pub(super) pid: i32,
         pub(super) start: u64,
+        pub(super) carrier: bool,
     }
 
     pub(super) fn alive(_tree: &Tree) -> Option<Vec<Process>> {

@@ -24,7 +24,7 @@ fn record(event: TeamEvent) -> Msg {
 /// Eight members, so many tasks, a prompt that is open.
 fn screen(tasks: u64) -> TeamScreen {
     let state = State::new(StateOptions::default());
-    let mut screen = TeamScreen { state, style: Style::new("dark", ColorMode::Themed, false) };
+    let mut screen = TeamScreen { state, style: Style::new("dark", ColorMode::Themed, false), notify: false };
     screen.update(Msg::Resized { width: SIZE.width, height: SIZE.height }, NOW);
     for name in ["lead", "m1", "m2", "m3", "m4", "m5", "m6", "m7"] {
         let member = Member::new(MemberName::parse(name).expect("a name"), "coder");
@@ -40,10 +40,11 @@ fn screen(tasks: u64) -> TeamScreen {
 
 fn frames(criterion: &mut Criterion) {
     let lead = MemberName::parse("lead").expect("a name");
+    let mut group = criterion.benchmark_group("frame at 120x40, by tasks");
     for tasks in [100, 10_000] {
         let mut screen = screen(tasks);
         let mut terminal = Terminal::new(Surface::new(SIZE)).expect("in memory");
-        criterion.bench_function(BenchmarkId::new("a full frame at 120x40, tasks", tasks).to_string().as_str(), |bencher| {
+        group.bench_function(BenchmarkId::new("all", tasks), |bencher| {
             bencher.iter(|| {
                 terminal.clear().expect("in memory");
                 terminal.draw(|frame| screen.draw(frame, NOW)).expect("in memory");
@@ -51,7 +52,7 @@ fn frames(criterion: &mut Criterion) {
             });
         });
         let mut count = 0;
-        criterion.bench_function(BenchmarkId::new("a piece of an answer, tasks", tasks).to_string().as_str(), |bencher| {
+        group.bench_function(BenchmarkId::new("a piece of an answer", tasks), |bencher| {
             bencher.iter(|| {
                 count += 1;
                 let text = format!("and piece {count} ");
@@ -61,6 +62,7 @@ fn frames(criterion: &mut Criterion) {
             });
         });
     }
+    group.finish();
 }
 
 criterion_group!(benches, frames);

@@ -28,9 +28,13 @@ fn script(members: usize) -> String {
     let mut text = "format = 1\nidle = \"nothing\"\n[stream]\ntokens_per_second = 40\npause = \"0s\"\n".to_owned();
     text.push_str("[[rule]]\nfor = \"lead\"\non = \"goal\"\nmax = 1\n[[rule.step]]\nsay = \"go\"\ntokens_per_second = 0\n");
     for n in 1..members {
-        let _ = write!(text, "[[rule.step.calls]]\ntool = \"spawn_teammate\"\nargs = {{ name = \"m{n}\", role = \"coder\", prompt = \"talk\" }}\n");
+        let _ = write!(
+            text,
+            "[[rule.step.calls]]\ntool = \"spawn_teammate\"\nargs = {{ name = \"m{n}\", role = \"coder\", prompt = \"talk\" }}\n"
+        );
     }
-    let _ = write!(text, "[[rule.step]]\nsay = \"{talk}\"\n[[rule]]\nfor = \"teammates\"\non = \"prompt\"\n[[rule.step]]\nsay = \"{talk}\"\n");
+    let _ =
+        write!(text, "[[rule.step]]\nsay = \"{talk}\"\n[[rule]]\nfor = \"teammates\"\non = \"prompt\"\n[[rule.step]]\nsay = \"{talk}\"\n");
     text
 }
 

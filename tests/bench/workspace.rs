@@ -44,7 +44,8 @@ impl Workspace {
         fs::write(home.join(".config/signoff/config.toml"), settings).expect("settings");
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_signoff"));
         command.env_clear();
-        for (name, value) in [("HOME", home.as_path()), ("XDG_CONFIG_HOME", &home.join(".config")), ("XDG_STATE_HOME", &home.join("state"))] {
+        for (name, value) in [("HOME", home.as_path()), ("XDG_CONFIG_HOME", &home.join(".config")), ("XDG_STATE_HOME", &home.join("state"))]
+        {
             command.env(name, value);
         }
         command.env("PATH", "/usr/bin:/bin");

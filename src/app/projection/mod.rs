@@ -13,6 +13,7 @@ pub use requests::{Requests, outcome as requests_outcome};
 
 use crate::domain::board::Stuck;
 use crate::domain::event::NoticeLevel;
+use crate::domain::shown::{NodeMark, Section, ShownGraph};
 use crate::domain::usage::Spend;
 use crate::domain::{
     Activity, Board, Envelope, EventRecord, Member, MemberName, MemberStatus, Party, TaskId, TeamEvent, Timestamp, TokenUsage,
@@ -57,6 +58,17 @@ pub struct TraceStep {
     pub millis: u64,
 }
 
+/// What the protocol shows: its graph, where something is to be seen in it, and its tables.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// The graph; `None` before the first run.
+    pub graph: Option<Arc<ShownGraph>>,
+    /// Nodes where somebody acts, waits, failed or is gone.
+    pub marks: Vec<NodeMark>,
+    /// What is particular to the protocol.
+    pub sections: Vec<Section>,
+}
+
 /// Something the person should know.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
@@ -93,6 +105,8 @@ pub struct Projection {
     pub human_inbox: VecDeque<Arc<Envelope>>,
     /// Who acted and why.
     pub trace: VecDeque<TraceStep>,
+    /// What the protocol shows of itself.
+    pub shown: Shown,
     /// Notices about the whole team.
     pub notices: VecDeque<Notice>,
     /// What all members spent together.
@@ -139,15 +153,29 @@ impl Projection {
                 let step = TraceStep { at, step: *step, who: who.clone(), rule: rule.clone(), outcome: outcome.clone(), millis: *millis };
                 push_bounded(&mut self.trace, step, TRACE_MAX);
             }
-            TeamEvent::ProtocolChanged { name } => self.protocol.clone_from(name),
+            TeamEvent::ProtocolShown { graph, marks, sections } => {
+                if graph.is_some() {
+                    self.shown.graph.clone_from(graph);
+                }
+                (self.shown.marks, self.shown.sections) = (marks.clone(), sections.clone());
+            }
+            TeamEvent::ProtocolChanged { name } => {
+                if self.protocol != *name {
+                    self.shown = Shown::default();
+                }
+                self.protocol.clone_from(name);
+            }
             TeamEvent::Noticed { level, text, name } => self.noticed(*level, text, name.as_ref(), at),
             TeamEvent::Finished { reason, ok } => self.finished = Some((reason.clone(), *ok)),
             TeamEvent::UsageAdded { name, model, usage, cost, task, context, window } => {
                 self.spend(name, model, *usage, *cost, *task);
                 self.change(name, |view| view.context = (*context, *window));
             }
-            TeamEvent::TurnStarted { .. }
-            | TeamEvent::TurnEnded { .. }
+            TeamEvent::TurnStarted { .. } => {
+                self.finished = None;
+                self.member_event(&record.event, at);
+            }
+            TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }
@@ -284,7 +312,9 @@ impl Projection {
 
     /// Whether nothing has happened yet: no task, no mail, no activity.
     pub fn is_fresh(&self) -> bool {
-        self.board.is_empty() && self.order.len() <= 1 && self.members().all(|v| v.feed.is_empty() && v.inbox.is_empty())
+        // That the lead was taken on is no news yet; that it did something is.
+        let quiet = |view: &MemberView| view.inbox.is_empty() && view.feed.iter().all(|item| matches!(item.kind, FeedKind::Note(_)));
+        self.board.is_empty() && self.order.len() <= 1 && self.members().all(quiet)
     }
 }
 

@@ -102,6 +102,10 @@ impl Engine {
         self.protocol.name()
     }
 
+    pub(in crate::collaboration) fn protocol(&self) -> &dyn CollaborationProtocol {
+        &*self.protocol
+    }
+
     /// The graph over the present team.
     pub fn graph(&self) -> Graph {
         self.protocol.graph(&self.team)

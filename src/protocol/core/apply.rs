@@ -3,7 +3,7 @@
 use super::super::effect::{Closing, Mark, Phase};
 use super::{Seat, TeamCore};
 use crate::domain::event::TaskChange;
-use crate::domain::{Member, MemberName, TeamEvent};
+use crate::domain::{Member, MemberName, RequestKind, TeamEvent};
 use std::sync::Arc;
 
 impl TeamCore {
@@ -31,7 +31,10 @@ impl TeamCore {
                 if request.is_pending() {
                     self.pending.push(request.id.clone());
                 }
-                self.requests.insert(request.id.clone(), request.clone());
+                let known = self.requests.insert(request.id.clone(), request.clone());
+                if known.is_none() && request.kind == RequestKind::Plan {
+                    self.plans.insert(request.target.clone(), request.id.clone());
+                }
             }
             TeamEvent::UsageAdded { name, usage, cost, .. } => {
                 self.spend.add_call(*usage, *cost);
@@ -41,23 +44,27 @@ impl TeamCore {
             }
             TeamEvent::ProtocolChanged { name } => {
                 self.protocol = name.clone();
-                (self.claims, self.driven) = Self::rules_of(name);
+                (self.claims, self.driven) = Self::rules_of(name, &self.protocol_config);
             }
             TeamEvent::Finished { .. } => {
                 self.ended = true;
                 self.closing = Closing::Quiet;
             }
-            TeamEvent::TurnStarted { .. } => self.ended = false,
+            TeamEvent::TurnStarted { name, .. } => {
+                self.ended = false;
+                self.with_seat(name, |seat| seat.in_turn = true);
+            }
+            TeamEvent::TurnEnded { name, .. } => self.with_seat(name, |seat| seat.in_turn = false),
             TeamEvent::Opened { .. }
             | TeamEvent::MessageSent { .. }
-            | TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }
             | TeamEvent::Compacted { .. }
             | TeamEvent::Noticed { .. }
             | TeamEvent::Denied { .. }
-            | TeamEvent::Traced { .. } => {}
+            | TeamEvent::Traced { .. }
+            | TeamEvent::ProtocolShown { .. } => {}
         }
     }
 
@@ -109,6 +116,8 @@ impl TeamCore {
             Mark::Ending { name, reason } => self.with_seat(&name, |seat| seat.ending = reason),
             Mark::ReportsBack { name, yes } => self.with_seat(&name, |seat| seat.reports_back = yes),
             Mark::SessionRule(rule) => self.session_rules.push(rule),
+            Mark::Killed(name) => self.with_seat(&name, |seat| seat.killed = true),
+            Mark::RunOpened => self.ended = false,
             Mark::Closing(closing) => {
                 self.summed_up |= closing == Closing::SummingUp;
                 self.closing = closing;
@@ -135,7 +144,7 @@ impl TeamCore {
             self.resting.remove(&key);
         }
         if phase == Phase::Off {
-            seat.ending = None;
+            (seat.ending, seat.in_turn, seat.killed) = (None, false, false);
         }
         seat.phase = phase;
     }

@@ -1,6 +1,6 @@
 //! Commands on the board.
 
-use super::super::effect::{AgentInput, Effect, Mark, PlanGate};
+use super::super::effect::{AgentInput, Effect, Mark};
 use super::super::format;
 use super::TeamCore;
 use crate::domain::board::Stuck;
@@ -15,13 +15,7 @@ type Decision = Result<Vec<Effect>, Refusal>;
 
 impl TeamCore {
     pub(super) fn create_task(&self, by: &Party, subject: &str, description: &str, blocked_by: &[TaskId], now: Timestamp) -> Decision {
-        let subject = subject.trim();
-        if subject.is_empty() {
-            return Err(Refusal::Invalid("a task needs a subject".into()));
-        }
-        if subject.chars().count() > SUBJECT_MAX {
-            return Err(Refusal::Invalid(format!("a subject has at most {SUBJECT_MAX} characters: put the rest into the description")));
-        }
+        let subject = checked_subject(subject)?;
         let id = self.board.next_id();
         self.board.check_blockers(id, blocked_by)?;
         let mut task = Task::new(id, subject);
@@ -52,11 +46,7 @@ impl TeamCore {
         })?;
         let mut effects = vec![Effect::SaveTask(task.clone()), changed(&task, TaskChange::Claimed, &party)];
         effects.extend(self.set_task(name, Some(id)));
-        let gate = if self.needs_plan(name) { PlanGate::Required } else { PlanGate::Open };
-        let keeps = self.seat(name).is_some_and(|seat| matches!(seat.gate, PlanGate::Pending(_)));
-        if !keeps {
-            effects.push(Effect::Mark(Mark::Gate { name: name.clone(), gate }));
-        }
+        effects.push(Effect::Mark(Mark::Gate { name: name.clone(), gate: self.gate_for_task(name, id) }));
         effects.push(Effect::Mark(Mark::Nudged { name: name.clone(), task: None }));
         Ok((task, effects))
     }
@@ -85,6 +75,7 @@ impl TeamCore {
         effects.extend(self.owner_lost_task(task, by, "was completed"));
         effects.extend(self.work_given());
         effects.push(Effect::Reply(Reply::Task(done)));
+        effects.extend(self.plan_lost_task(task, "was completed"));
         Ok(effects)
     }
 
@@ -103,6 +94,7 @@ impl TeamCore {
         effects.extend(self.work_given());
         let reply = self.changed_task(id, by, now, &words, released)?;
         effects.push(Effect::Reply(Reply::Task(reply)));
+        effects.extend(self.plan_lost_task(task, "was given back"));
         Ok(effects)
     }
 
@@ -110,8 +102,8 @@ impl TeamCore {
     pub(super) fn release_effects(&self, task: &Task, by: &Party, words: &str, now: Timestamp) -> Decision {
         let free = self.changed_task(task.id, by, now, words, released)?;
         let mut effects = vec![Effect::SaveTask(free.clone()), changed(&free, TaskChange::Released, by)];
-        if let Some(owner) = &task.owner {
-            effects.extend(self.set_task(owner, None));
+        if let Some(owner) = task.owner.as_ref().filter(|_| task.status == TaskStatus::InProgress) {
+            effects.extend(self.set_task(owner, self.other_task(owner, task.id)));
         }
         Ok(effects)
     }
@@ -120,7 +112,8 @@ impl TeamCore {
     pub(super) fn release_all_of(&self, name: &MemberName, words: &str, now: Timestamp) -> Vec<Effect> {
         let held: Vec<TaskId> = self.board.in_progress_of(name).collect();
         let tasks = held.iter().filter_map(|id| self.board.get(*id));
-        tasks.filter_map(|task| self.release_effects(task, &Party::System, words, now).ok()).flatten().collect()
+        let released = tasks.filter_map(|task| self.release_effects(task, &Party::System, words, now).ok()).flatten();
+        released.chain(self.set_task(name, None)).collect()
     }
 
     pub(super) fn delete_task(&self, by: &Party, id: TaskId) -> Decision {
@@ -129,6 +122,7 @@ impl TeamCore {
         let mut effects = vec![Effect::DeleteTask(id), Effect::Emit(TeamEvent::TaskRemoved { id, by: by.clone() })];
         effects.extend(self.owner_lost_task(task, by, "was deleted"));
         effects.push(Effect::Reply(Reply::Done));
+        effects.extend(self.plan_lost_task(task, "was deleted"));
         Ok(effects)
     }
 
@@ -145,9 +139,10 @@ impl TeamCore {
 
     pub(super) fn edit_task(&self, by: &Party, id: TaskId, subject: Option<&str>, description: Option<&str>, now: Timestamp) -> Decision {
         self.check_steers(by, "change a task's words")?;
+        let subject = subject.map(checked_subject).transpose()?;
         let task = self.changed_task(id, by, now, "edited", |task| {
             if let Some(subject) = subject {
-                task.subject = subject.trim().to_owned();
+                task.subject = subject.to_owned();
             }
             if let Some(description) = description {
                 task.description = description.to_owned();
@@ -188,13 +183,35 @@ impl TeamCore {
     /// The owner of a task that somebody else finished, released or deleted is told, and holds nothing any more.
     pub(super) fn owner_lost_task(&self, task: &Task, by: &Party, what: &str) -> Vec<Effect> {
         let Some(owner) = task.owner.as_ref().filter(|_| task.status == TaskStatus::InProgress) else { return Vec::new() };
-        let mut effects = self.set_task(owner, None);
+        let mut effects = self.set_task(owner, self.other_task(owner, task.id));
         if by.member() != Some(owner) && self.is_live(owner) {
             let text = format::notice(&format!("Task {} ({}) {what} by {by}: stop working on it.", task.id, task.subject));
-            effects.push(Effect::Tell { name: owner.clone(), input: AgentInput::Tell { text, cause: "task taken away" } });
+            effects.extend(self.call(owner, AgentInput::Tell { text, cause: "task taken away" }));
         }
         effects
     }
+
+    /// A plan for a task that left its owner's hands is withdrawn.
+    pub(super) fn plan_lost_task(&self, task: &Task, what: &str) -> Vec<Effect> {
+        let Some(owner) = &task.owner else { return Vec::new() };
+        self.withdraw_plan_for(owner, task.id, &format!("task {} {what}", task.id))
+    }
+
+    /// What else the member has in progress (others may write that into the files).
+    fn other_task(&self, name: &MemberName, but: TaskId) -> Option<TaskId> {
+        self.board.in_progress_of(name).find(|id| *id != but)
+    }
+}
+
+fn checked_subject(subject: &str) -> Result<&str, Refusal> {
+    let subject = subject.trim();
+    if subject.is_empty() {
+        return Err(Refusal::Invalid("a task needs a subject".into()));
+    }
+    if subject.chars().count() > SUBJECT_MAX {
+        return Err(Refusal::Invalid(format!("a subject has at most {SUBJECT_MAX} characters: put the rest into the description")));
+    }
+    Ok(subject)
 }
 
 fn released(task: &mut Task) {

@@ -1,6 +1,6 @@
 //! What follows from the state as it stands, one consequence at a time.
 
-use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark, Phase, PlanGate};
+use super::super::effect::{AgentInput, Closing, Effect, Ids, Mark, Phase};
 use super::super::format;
 use super::super::turn::Outcome;
 use super::TeamCore;
@@ -12,9 +12,17 @@ const REASONS_MAX: usize = 8;
 impl TeamCore {
     /// The next consequence of the state, or nothing. Called after every input until nothing follows.
     pub fn settle(&self, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
+        let repaired = self.settle_repair(now);
+        if !repaired.is_empty() {
+            return repaired;
+        }
         let answered = self.settle_shutdown(now, ids);
         if !answered.is_empty() {
             return answered;
+        }
+        let stopped = self.settle_stop(now);
+        if !stopped.is_empty() {
+            return stopped;
         }
         let claimed = self.settle_claim(now);
         if !claimed.is_empty() {
@@ -23,8 +31,16 @@ impl TeamCore {
         self.settle_end()
     }
 
+    /// While the team stops, who comes to rest ends: nobody takes up anything new.
+    fn settle_stop(&self, now: Timestamp) -> Vec<Effect> {
+        let Some(reason) = &self.stopping else { return Vec::new() };
+        let unasked = |name: &&MemberName| self.seat(name).is_some_and(|seat| seat.ending.is_none());
+        let next = self.resting.iter().map(|(_, name)| name).find(unasked);
+        next.map(|name| self.end_member(name, reason, now)).unwrap_or_default()
+    }
+
     fn settle_shutdown(&self, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
-        let open = self.pending.iter().filter_map(|id| self.requests.get(id)).filter(|r| r.kind == RequestKind::Shutdown);
+        let open = self.open_requests().filter(|r| r.kind == RequestKind::Shutdown);
         open.filter(|r| self.is_resting(&r.target)).find_map(|r| self.answer_for_resting(r, now, ids).ok()).unwrap_or_default()
     }
 
@@ -40,32 +56,25 @@ impl TeamCore {
         let Some(task) = self.board.ready().next() else { return Vec::new() };
         let Some(name) = self.resting.iter().map(|(_, name)| name).find(|name| self.may_claim(name)) else { return Vec::new() };
         let Ok((task, mut effects)) = self.claim_effects(name, task, now) else { return Vec::new() };
-        effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Working }));
         effects.extend(self.set_status(name, MemberStatus::Working, None));
         effects.extend(self.work_given());
-        effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Claimed(task) });
+        effects.extend(self.call(name, AgentInput::Claimed(task)));
         effects
     }
 
     fn may_claim(&self, name: &MemberName) -> bool {
         let Some(seat) = self.seat(name).filter(|_| !name.is_lead()) else { return false };
         let rested_well = matches!(&seat.phase, Phase::Resting { outcome, .. } if !matches!(outcome, Outcome::Interrupted));
-        rested_well
-            && seat.ending.is_none()
-            && !matches!(seat.gate, PlanGate::Pending(_))
-            && self.board.in_progress_of(name).next().is_none()
+        rested_well && seat.ending.is_none() && !self.waits_for_verdict(name) && self.board.in_progress_of(name).next().is_none()
     }
 
     /// The end of the work: the lead sums up, then the run is finished. Or it stands still, and the lead is told once.
     fn settle_end(&self) -> Vec<Effect> {
-        if self.ended {
-            return Vec::new();
-        }
         if let Some(reason) = &self.stopping {
             return if self.anybody_live() { Vec::new() } else { vec![Effect::Mark(Mark::Stopping(None)), finished(reason, false)] };
         }
-        let busy = self.seats.values().any(|seat| seat.phase == Phase::Working);
-        if busy || self.driving || self.closing == Closing::Quiet || !self.pending.is_empty() {
+        let busy = self.driving || self.anybody_busy();
+        if self.ended || busy || self.closing == Closing::Quiet || !self.pending.is_empty() {
             return Vec::new();
         }
         let lead = MemberName::lead();
@@ -73,7 +82,7 @@ impl TeamCore {
             Some(Phase::Resting { outcome: Outcome::Interrupted, .. }) | None => Vec::new(),
             Some(Phase::Off) => vec![finished(&self.lead_reason(), false)],
             Some(Phase::Resting { outcome, .. }) => self.close(outcome),
-            Some(Phase::Working) => Vec::new(),
+            Some(Phase::Working | Phase::Called) => Vec::new(),
         }
     }
 
@@ -89,7 +98,7 @@ impl TeamCore {
         if self.board.is_finished() {
             if self.board.is_empty() || self.summed_up {
                 let ok = matches!(outcome, Outcome::Done | Outcome::Idled);
-                let what = if self.board.is_empty() { "the lead is done".to_owned() } else { format!("all {done} tasks are completed") };
+                let what = if self.board.is_empty() { "the lead is done".to_owned() } else { format::all_done(done) };
                 return vec![finished(&if ok { what } else { format!("{what}; the lead: {}", outcome.words()) }, ok)];
             }
             return self.tell_lead(&lead, format::board_finished(done), Closing::SummingUp);
@@ -102,11 +111,9 @@ impl TeamCore {
     }
 
     fn tell_lead(&self, lead: &MemberName, text: String, closing: Closing) -> Vec<Effect> {
-        vec![
-            Effect::Mark(Mark::Closing(closing)),
-            Effect::Mark(Mark::Phase { name: lead.clone(), phase: Phase::Working }),
-            Effect::Tell { name: lead.clone(), input: AgentInput::Tell { text, cause: "board" } },
-        ]
+        let mut effects = vec![Effect::Mark(Mark::Closing(closing))];
+        effects.extend(self.call(lead, AgentInput::Tell { text, cause: "board" }));
+        effects
     }
 
     fn why_open(&self) -> String {

@@ -34,7 +34,7 @@ impl TeamCore {
         let mut effects = Vec::new();
         for name in &to {
             effects.extend(self.deliver(Envelope::new(ids.message(), MessageKind::Broadcast, by.clone(), name.as_str(), content, now)));
-            effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(name, AgentInput::Mail));
         }
         effects.extend(self.work_given());
         effects.push(Effect::Reply(Reply::Sent(to)));
@@ -51,7 +51,7 @@ impl TeamCore {
     pub(super) fn post(&self, to: &MemberName, message: Envelope) -> Vec<Effect> {
         let mut effects = self.deliver(message);
         if self.is_live(to) {
-            effects.push(Effect::Tell { name: to.clone(), input: AgentInput::Mail });
+            effects.extend(self.call(to, AgentInput::Mail));
         }
         effects
     }
@@ -65,17 +65,18 @@ impl TeamCore {
         if self.driven && !self.driving && teammates && name.is_lead() && *by == Party::Human && self.is_live(name) {
             return Ok(self.work_given());
         }
-        let mut effects = vec![Effect::Tell { name: name.clone(), input: AgentInput::Mail }];
-        if !self.is_live(name) {
-            let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
-            effects = match member.status {
-                MemberStatus::Interrupted | MemberStatus::Requested => Vec::new(),
-                _ if name.is_lead() => self.start_again(member, "written to", now),
-                status => return Err(Refusal::NotLive { name: name.clone(), status: status.word(), why: member.reason.clone() }),
-            };
-        }
-        if name.is_lead() || *by == Party::Human {
-            effects.extend(self.work_given());
+        let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
+        let mut effects = if self.is_live(name) {
+            self.call(name, AgentInput::Mail)
+        } else if name.is_lead() && self.stopping.is_none() {
+            self.start_again(member, "written to", now)
+        } else if matches!(member.status, MemberStatus::Interrupted | MemberStatus::Requested) {
+            Vec::new()
+        } else {
+            return Err(Refusal::NotLive { name: name.clone(), status: member.status.word(), why: member.reason.clone() });
+        };
+        if !effects.is_empty() && (name.is_lead() || *by == Party::Human) {
+            effects.extend(self.work_begins());
         }
         if !name.is_lead() && by.is_lead() {
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: true }));
@@ -86,6 +87,13 @@ impl TeamCore {
     /// Work was given: when it is done, the end is to be told.
     pub(super) fn work_given(&self) -> Vec<Effect> {
         if self.closing == Closing::Open { Vec::new() } else { vec![Effect::Mark(Mark::Closing(Closing::Open))] }
+    }
+
+    /// Work was given to somebody: a run begins.
+    pub(super) fn work_begins(&self) -> Vec<Effect> {
+        let mut effects = self.work_given();
+        effects.push(Effect::Mark(Mark::RunOpened));
+        effects
     }
 
     /// A message of the runtime's making.

@@ -52,9 +52,12 @@ impl TeamCore {
     fn new_member(&self, name: &MemberName, order: &SpawnOrder, old: Option<&Arc<Member>>) -> Arc<Member> {
         let role = text::one_line(&order.role, 200);
         let mut member = Member::new(name.clone(), if role.is_empty() { "teammate".to_owned() } else { role });
-        // A record that waits to be taken up (`requested`) carries the generation it was promised.
-        member.generation =
+        // A record that waits to be taken up (`requested`) carries the generation it was promised. The requests remember
+        // generations of a member that was taken off the roster.
+        let next =
             old.map_or_else(Generation::default, |m| if m.status == MemberStatus::Requested { m.generation } else { m.generation.next() });
+        let asked = self.requests.values().filter(|r| r.target == *name).map(|r| r.generation.next()).max();
+        member.generation = asked.map_or(next, |asked| next.max(asked));
         member.model = order.model.clone().or_else(|| self.model_for(name.as_str(), &member.role));
         member.require_plan = order.require_plan;
         member.prompt = order.prompt.clone().filter(|p| !p.trim().is_empty());
@@ -95,10 +98,12 @@ impl TeamCore {
         if wall > 0 {
             effects.push(Effect::SetTimer { timer: Timer::WallTime(Some(name.clone())), at: now.plus(Duration::from_secs(wall)) });
         }
-        if let (StartKind::Fresh, Some(prompt)) = (kind, &member.prompt) {
+        // Where a protocol chooses who acts, the first instruction waits until it lets the member act.
+        let waits = self.driven && (self.driving || by.is_lead());
+        if let (StartKind::Fresh, Some(prompt), false) = (kind, &member.prompt, waits) {
             effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Tell { text: prompt.clone(), cause: "prompt" } });
             effects.push(Effect::Mark(Mark::ReportsBack { name, yes: by.is_lead() }));
-            effects.extend(self.work_given());
+            effects.extend(self.work_begins());
         } else {
             // Nothing to do yet: the agent reports itself as resting, and then the inbox and the board are looked at.
             effects.push(Effect::Tell { name, input: AgentInput::Mail });
@@ -110,13 +115,13 @@ impl TeamCore {
     fn gate_from_requests(&self, member: &Member) -> PlanGate {
         use crate::domain::RequestState as S;
         let required = member.require_plan || (self.settings.require_plan && !member.name.is_lead());
-        let last = self.last_plan(&member.name).filter(|r| r.generation == member.generation && r.task == member.task);
-        match last.map(|r| (r.state, r.id.clone())) {
-            Some((S::Pending, id)) => PlanGate::Pending(id),
-            Some((S::Rejected, id)) => PlanGate::Rejected(id),
-            Some((S::Approved, request)) => PlanGate::Approved { request, task: member.task },
-            Some((S::Withdrawn | S::Expired, _)) | None if required => PlanGate::Required,
-            Some((S::Withdrawn | S::Expired, _)) | None => PlanGate::Open,
+        let last = self.last_plan(&member.name).filter(|r| r.generation == member.generation);
+        match last.map(|r| (r.state, r.id.clone(), r.task)) {
+            Some((S::Pending, id, _)) => PlanGate::Pending(id),
+            Some((S::Rejected, id, _)) => PlanGate::Rejected(id),
+            Some((S::Approved, request, task)) => PlanGate::Approved { request, task },
+            Some((S::Withdrawn | S::Expired, ..)) | None if required => PlanGate::Required,
+            Some((S::Withdrawn | S::Expired, ..)) | None => PlanGate::Open,
         }
     }
 
@@ -143,13 +148,8 @@ impl TeamCore {
         again.reason = None;
         let again = Arc::new(again);
         let mut effects = self.start_effects(&again, StartKind::Resumed, &Party::System, now);
-        if let Some(task) = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress) {
-            let text = super::super::format::notice(&format!(
-                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
-                task.id, task.subject
-            ));
-            effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::Tell { text, cause: "resumed" } });
-        }
+        let task = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress).cloned();
+        effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::GoOn { task, why: why.to_owned() } });
         // A verdict that was given but not taken in before the end; the agent drops it if its transcript has it.
         let decided = self.last_plan(&again.name).filter(|r| r.generation == again.generation && !r.is_pending());
         effects.extend(decided.map(|request| Effect::Tell { name: again.name.clone(), input: AgentInput::Verdict(request.clone()) }));
@@ -162,24 +162,26 @@ impl TeamCore {
         if !self.is_live(&member.name) {
             return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.word(), why: member.reason.clone() });
         }
-        let mut effects = self.withdraw_permissions(&member.name, "interrupted");
-        effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Interrupt });
+        let mut effects = self.call(&member.name, AgentInput::Interrupt);
         effects.push(Effect::Reply(Reply::Done));
+        effects.extend(self.withdraw_permissions(&member.name, "interrupted"));
         Ok(effects)
     }
 
     pub(super) fn withdraw_permissions(&self, name: &MemberName, reason: &str) -> Vec<Effect> {
         use crate::domain::{RequestKind, RequestState};
-        let open =
-            self.pending.iter().filter_map(|id| self.requests.get(id)).filter(|r| r.target == *name && r.kind == RequestKind::Permission);
+        let open = self.open_requests().filter(|r| r.target == *name && r.kind == RequestKind::Permission);
         open.flat_map(|request| self.close_request(request, RequestState::Withdrawn, reason)).collect()
     }
 
     pub(super) fn set_protocol(&self, by: &Party, name: &str) -> Decision {
         self.check_human(by, "change the protocol")?;
         let info = collaboration::describe(name).map_err(|error| Refusal::Invalid(error.to_string()))?;
-        if self.seats.values().any(|seat| seat.phase == Phase::Working) {
+        if self.anybody_busy() {
             return Err(Refusal::Invalid("members are at work: change the protocol when the team is idle".into()));
+        }
+        if self.driving {
+            return Err(Refusal::Invalid("a run goes on: change the protocol when it has ended".into()));
         }
         Ok(vec![Effect::Emit(TeamEvent::ProtocolChanged { name: info.name.to_owned() }), Effect::SaveTeam, Effect::Reply(Reply::Done)])
     }
@@ -197,8 +199,8 @@ impl TeamCore {
                 format!("- {} {}{owner}{waits}", task.id, task.subject)
             })
             .collect();
-        let pending = self.pending.iter().filter_map(|id| self.requests.get(id));
-        let requests: Vec<String> = pending.map(|r| format!("- {} {} of {}: {}", r.id, r.kind.word(), r.target, r.title)).collect();
+        let requests: Vec<String> =
+            self.open_requests().map(|r| format!("- {} {} of {}: {}", r.id, r.kind.word(), r.target, r.title)).collect();
         let part =
             |title: &str, lines: Vec<String>| if lines.is_empty() { String::new() } else { format!("{title}\n{}\n", lines.join("\n")) };
         part("Team:", members) + &part("Open tasks:", tasks) + &part("Requests without an answer:", requests)

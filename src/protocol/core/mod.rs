@@ -6,6 +6,7 @@
 
 mod apply;
 mod board;
+mod debug;
 mod finish;
 mod mail;
 mod members;
@@ -13,6 +14,7 @@ mod open;
 mod outside;
 mod permission;
 mod plan;
+mod repair;
 mod reports;
 mod shutdown;
 mod spending;
@@ -20,35 +22,39 @@ mod timers;
 
 pub use open::Loaded;
 
-use super::effect::{Closing, Effect, Ids, Input, MemberPatch, Phase, PlanGate};
+use super::effect::{AgentInput, Closing, Effect, Ids, Input, Mark, MemberPatch, Phase, PlanGate};
 use crate::collaboration;
 use crate::domain::settings::TeamSettings;
 use crate::domain::usage::Spend;
 use crate::domain::{
-    Activity, Board, Extra, Member, MemberName, MemberStatus, Party, Refusal, Reply, Request, RequestId, TaskId, TeamCommand, TeamConfig,
-    TeamEvent, Timestamp, names,
+    Activity, Board, Extra, Member, MemberName, MemberStatus, Party, Refusal, Reply, Request, RequestId, RequestKind, TaskId, TeamCommand,
+    TeamConfig, TeamEvent, Timestamp, names,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What the core knows of a member beside its record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Seat {
     activity: Activity,
     phase: Phase,
+    in_turn: bool,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,
+    killed: bool,
     reports_back: bool,
     spend: Spend,
     order: usize,
 }
 
 /// The state of a team.
+#[derive(Clone)]
 pub struct TeamCore {
     settings: TeamSettings,
     name: String,
     protocol: String,
+    protocol_config: collaboration::ProtocolConfig,
     extra: Extra,
     members: Vec<Arc<Member>>,
     seats: HashMap<MemberName, Seat>,
@@ -56,6 +62,7 @@ pub struct TeamCore {
     board: Board,
     requests: HashMap<RequestId, Arc<Request>>,
     pending: Vec<RequestId>,
+    plans: HashMap<MemberName, RequestId>,
     session_rules: Vec<String>,
     spend: Spend,
     closing: Closing,
@@ -79,6 +86,7 @@ impl TeamCore {
     }
 
     fn command(&self, by: &Party, command: &TeamCommand, now: Timestamp, ids: &mut dyn Ids) -> Result<Vec<Effect>, Refusal> {
+        self.check_party(by)?;
         match command {
             TeamCommand::CreateTask { subject, description, blocked_by } => self.create_task(by, subject, description, blocked_by, now),
             TeamCommand::ClaimTask { task } => self.claim_task(by, *task, now),
@@ -180,6 +188,21 @@ impl TeamCore {
         self.seats.values().any(|seat| seat.phase != Phase::Off)
     }
 
+    /// Whether the member's agent runs.
+    pub fn runs(&self, name: &MemberName) -> bool {
+        self.is_live(name)
+    }
+
+    /// Whether everybody was told to stop.
+    pub fn has_to_stop(&self) -> bool {
+        self.stopping.is_some()
+    }
+
+    /// Requests without an answer, oldest first.
+    pub fn pending(&self) -> impl Iterator<Item = &Arc<Request>> {
+        self.pending.iter().filter_map(|id| self.requests.get(id))
+    }
+
     /// Whether the member's agent runs and waits for something new.
     pub fn is_at_rest(&self, name: &MemberName) -> bool {
         self.is_resting(name)
@@ -220,6 +243,45 @@ impl TeamCore {
         self.seat(name).is_some_and(|seat| matches!(seat.phase, Phase::Resting { .. }))
     }
 
+    /// Whether anybody works or was just told something to work on.
+    fn anybody_busy(&self) -> bool {
+        self.seats.values().any(|seat| matches!(seat.phase, Phase::Working | Phase::Called))
+    }
+
+    /// Whether the member was told to end, or was asked to by a request other than `except`.
+    fn is_stopping(&self, name: &MemberName, except: Option<&RequestId>) -> bool {
+        let asked = |r: &Request| r.kind == RequestKind::Shutdown && r.target == *name && Some(&r.id) != except;
+        self.seat(name).is_some_and(|seat| seat.ending.is_some()) || self.open_requests().any(|r| asked(r))
+    }
+
+    /// The status of a member that does not rest, when the request `except` is decided.
+    fn status_at_work(&self, name: &MemberName, except: Option<&RequestId>) -> MemberStatus {
+        let asks = |r: &Request| r.kind != RequestKind::Shutdown && r.target == *name && Some(&r.id) != except;
+        if self.is_stopping(name, except) {
+            MemberStatus::Stopping
+        } else if self.open_requests().any(|r| asks(r)) {
+            MemberStatus::WaitingApproval
+        } else {
+            MemberStatus::Working
+        }
+    }
+
+    /// Requests without an answer, in the order they came.
+    fn open_requests(&self) -> impl Iterator<Item = &Arc<Request>> {
+        self.pending.iter().filter_map(|id| self.requests.get(id))
+    }
+
+    /// Tells a member something to work on. One that rests counts as at work from then on, so that nothing is concluded
+    /// from its rest before it has taken it in.
+    fn call(&self, name: &MemberName, input: AgentInput) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.is_resting(name) {
+            effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Called }));
+        }
+        effects.push(Effect::Tell { name: name.clone(), input });
+        effects
+    }
+
     fn set_status(&self, name: &MemberName, status: MemberStatus, why: Option<String>) -> Vec<Effect> {
         vec![Effect::Patch { name: name.clone(), patch: MemberPatch::Status(status, why) }]
     }
@@ -247,9 +309,15 @@ impl TeamCore {
     }
 
     /// Whether members of a team with this protocol claim ready tasks by themselves, and whether it chooses who acts.
-    fn rules_of(protocol: &str) -> (bool, bool) {
-        let built = collaboration::build(protocol, collaboration::ProtocolConfig::default());
+    fn rules_of(protocol: &str, config: &collaboration::ProtocolConfig) -> (bool, bool) {
+        let built = collaboration::build(protocol, config.clone());
         built.map_or((false, false), |p| (p.members_claim_by_themselves(), p.is_driven()))
+    }
+
+    /// Tells the core how protocols are set up: with a graph of one's own, `none` chooses who acts.
+    pub fn configure(&mut self, config: collaboration::ProtocolConfig) {
+        self.protocol_config = config;
+        (self.claims, self.driven) = Self::rules_of(&self.protocol, &self.protocol_config);
     }
 
     /// Whether the protocol chooses who acts.
@@ -260,6 +328,17 @@ impl TeamCore {
     /// Whether a run of such a protocol goes on.
     pub fn is_driving(&self) -> bool {
         self.driving
+    }
+
+    /// Who may give commands at all: the person, the runtime, and members whose agent runs. A command that a dead agent
+    /// left behind would claim or ask for something that nobody gives back.
+    fn check_party(&self, by: &Party) -> Result<(), Refusal> {
+        match by {
+            Party::Human | Party::System => Ok(()),
+            Party::Member(name) if self.is_live(name) => Ok(()),
+            Party::Member(name) => Err(Refusal::Unavailable(format!("{name} does not run: what it asks for does not count"))),
+            Party::Outside(name) => Err(Refusal::Invalid(format!("{name:?} is not on the team"))),
+        }
     }
 
     /// Only the lead and the human steer the team.

@@ -21,6 +21,8 @@ pub struct Loaded {
     pub tasks: Vec<Task>,
     /// All requests that could be read.
     pub requests: Vec<Request>,
+    /// The lead's conversation was cut off in the middle, or mail waits for it.
+    pub lead_has_work: bool,
 }
 
 impl TeamCore {
@@ -38,20 +40,28 @@ impl TeamCore {
         for task in loaded.tasks {
             core.board.insert(Arc::new(task));
         }
-        for request in loaded.requests {
+        let mut requests = loaded.requests;
+        requests.sort_by_key(|r| (r.created, r.id.clone()));
+        for request in requests {
             core.apply(&TeamEvent::RequestChanged { request: Arc::new(request) });
         }
-        core.take_members(team.members);
-        let effects = core.opening(now);
+        let doubles = core.take_members(team.members);
+        let mut effects = core.opening(now, loaded.lead_has_work);
+        if !doubles.is_empty() {
+            let text = format!("the team's file names some members twice, ignoring case; left out: {}", doubles.join(", "));
+            effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
+        }
         (core, effects)
     }
 
     fn empty(settings: TeamSettings, team: &TeamConfig) -> Self {
-        let (claims, driven) = Self::rules_of(&team.protocol);
+        let protocol_config = crate::collaboration::ProtocolConfig::default();
+        let (claims, driven) = Self::rules_of(&team.protocol, &protocol_config);
         Self {
             settings,
             name: team.team_name.clone(),
             protocol: team.protocol.clone(),
+            protocol_config,
             extra: team.extra.clone(),
             members: Vec::new(),
             seats: HashMap::new(),
@@ -59,6 +69,7 @@ impl TeamCore {
             board: Board::default(),
             requests: HashMap::new(),
             pending: Vec::new(),
+            plans: HashMap::new(),
             session_rules: Vec::new(),
             spend: crate::domain::usage::Spend::default(),
             closing: super::Closing::Quiet,
@@ -72,7 +83,8 @@ impl TeamCore {
     }
 
     /// Takes the members over: the lead first, the live ones as interrupted, each with the task that the board says it holds.
-    fn take_members(&mut self, members: Vec<Member>) {
+    /// Returns the names that were left out, because they are taken already, perhaps in another case.
+    fn take_members(&mut self, members: Vec<Member>) -> Vec<String> {
         let lead = members.iter().find(|m| m.name.is_lead()).cloned().unwrap_or_else(|| Member::new(MemberName::lead(), "lead"));
         let rest = members.into_iter().filter(|m| !m.name.is_lead());
         let held: HashMap<MemberName, crate::domain::TaskId> = self
@@ -81,8 +93,10 @@ impl TeamCore {
             .filter(|task| task.status == TaskStatus::InProgress)
             .filter_map(|task| task.owner.clone().map(|owner| (owner, task.id)))
             .collect();
+        let mut doubles = Vec::new();
         for mut member in std::iter::once(lead).chain(rest) {
-            if self.seats.contains_key(&member.name) {
+            if self.members.iter().any(|known| known.name.same(member.name.as_str())) {
+                doubles.push(member.name.to_string());
                 continue;
             }
             member.task = held.get(&member.name).copied();
@@ -94,21 +108,24 @@ impl TeamCore {
             self.seats.insert(member.name.clone(), Seat { order, ..Seat::default() });
             self.members.push(Arc::new(member));
         }
+        doubles
     }
 
-    fn opening(&self, now: Timestamp) -> Vec<Effect> {
+    /// The lead starts by itself, so that there is somebody to talk to. One that was at work when the app died does not: it
+    /// would go on unasked, and spend. Where a protocol asks the lead what comes next, that asking waits anyway.
+    fn opening(&self, now: Timestamp, lead_has_work: bool) -> Vec<Effect> {
+        // Members first: a task or a request that another process changes at this moment stops the rest of the batch.
         let mut effects = vec![Effect::SaveTeam];
-        effects.extend(self.release_of_unknown_owners(now));
-        effects.extend(self.close_stale_requests(now));
-        if let Some(lead) = self.member(&MemberName::lead()) {
-            let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
+        let waits = |lead: &Member| lead.status == MemberStatus::Interrupted && lead_has_work && !self.driven;
+        if let Some(lead) = self.member(&MemberName::lead()).filter(|lead| !waits(lead)) {
+            let again = Arc::new(Member { status: MemberStatus::Idle, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
         for member in self.members.iter().filter(|m| m.status == MemberStatus::Requested && !m.name.is_lead()) {
             effects.extend(self.spawn_requested(member, now));
         }
-        let interrupted: Vec<&str> =
-            self.members.iter().filter(|m| m.status == MemberStatus::Interrupted && !m.name.is_lead()).map(|m| m.name.as_str()).collect();
+        let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m));
+        let interrupted: Vec<&str> = self.members.iter().filter(still_off).map(|m| m.name.as_str()).collect();
         if !interrupted.is_empty() {
             let text =
                 format!("interrupted when the app ended: {}. R resumes the selected member with its conversation", interrupted.join(", "));
@@ -118,6 +135,8 @@ impl TeamCore {
             effects
                 .push(Effect::SetTimer { timer: Timer::WallTime(None), at: now.plus(Duration::from_secs(self.settings.budget.seconds)) });
         }
+        effects.extend(self.release_of_unknown_owners(now));
+        effects.extend(self.close_stale_requests(now));
         effects
     }
 
@@ -145,9 +164,8 @@ impl TeamCore {
 
     /// A command that waited for permission is gone with the app; a shutdown is done.
     fn close_stale_requests(&self, now: Timestamp) -> Vec<Effect> {
-        let open = self.pending.iter().filter_map(|id| self.requests.get(id));
         let mut effects = Vec::new();
-        for request in open {
+        for request in self.open_requests() {
             match request.kind {
                 RequestKind::Plan if self.member(&request.target).is_some_and(|m| m.generation == request.generation) => {}
                 RequestKind::Plan => effects.extend(self.close_request(request, RequestState::Withdrawn, "its member is gone")),
@@ -156,6 +174,10 @@ impl TeamCore {
                 }
                 RequestKind::Shutdown => {
                     effects.extend(self.close_request(request, RequestState::Withdrawn, "the app ended, and the member with it"));
+                    let interrupted = |m: &Arc<Member>| m.status == MemberStatus::Interrupted && m.generation == request.generation;
+                    if request.target.is_lead() || !self.member(&request.target).is_some_and(interrupted) {
+                        continue;
+                    }
                     effects.extend(self.set_status(
                         &request.target,
                         MemberStatus::Shutdown,

@@ -5,7 +5,7 @@ use super::TeamCore;
 use super::board::changed;
 use crate::domain::event::{NoticeLevel, TaskChange};
 use crate::domain::{
-    Envelope, Member, MemberName, MemberStatus, MessageKind, Party, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId,
+    Envelope, Member, MemberName, MemberStatus, MessageKind, Party, Refusal, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId,
     TaskStatus, TeamConfig, TeamEvent, Timestamp,
 };
 use std::sync::Arc;
@@ -43,10 +43,28 @@ impl TeamCore {
             effects.extend(self.owner_lost_task(old, &by, what));
         }
         if let (TaskStatus::InProgress, Some(owner)) = (task.status, &task.owner) {
-            effects.extend(self.set_task(owner, Some(task.id)));
+            effects.extend(self.given_by_file(owner, task));
         }
         if change != TaskChange::Edited {
             effects.extend(self.work_given());
+        }
+        if let Some(old) = old.filter(|old| task.status != old.status || task.owner != old.owner) {
+            effects.extend(self.plan_lost_task(old, "was changed from outside"));
+        }
+        effects
+    }
+
+    /// A file gave a member a task: it takes it up as if it had claimed it, unless it has one already (then the new one
+    /// goes back when the state settles).
+    fn given_by_file(&self, owner: &MemberName, task: &Arc<Task>) -> Vec<Effect> {
+        if self.board.in_progress_of(owner).next().is_some() {
+            return Vec::new();
+        }
+        let mut effects = self.set_task(owner, Some(task.id));
+        if self.is_live(owner) {
+            effects.push(Effect::Mark(Mark::Gate { name: owner.clone(), gate: self.gate_for_task(owner, task.id) }));
+            effects.push(Effect::Mark(Mark::Nudged { name: owner.clone(), task: None }));
+            effects.extend(self.call(owner, AgentInput::Claimed(task.clone())));
         }
         effects
     }
@@ -56,50 +74,70 @@ impl TeamCore {
         let by = Party::Outside("outside".into());
         let mut effects = vec![Effect::Emit(TeamEvent::TaskRemoved { id, by: by.clone() })];
         effects.extend(self.owner_lost_task(task, &by, "was deleted"));
+        effects.extend(self.plan_lost_task(task, "was deleted"));
         effects
     }
 
-    /// A request's file was written. An answer in it counts only if it would have counted here: the right party, the text
-    /// that is known, a request that is still open.
+    /// A request's file was written. An answer in it counts only if the person gave it (members answer in here), on the
+    /// text that is known, to a request that is still open. Whatever else stands in the file is written over: an asked
+    /// question does not change.
     fn outside_request(&self, seen: &Arc<Request>, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
         let Some(known) = self.requests.get(&seen.id) else { return self.outside_new_request(seen, now) };
         if known == seen {
             return Vec::new();
         }
-        if !known.is_pending() {
-            return vec![Effect::SaveRequest(known.clone())];
+        if seen.force && !known.force && seen.answer.is_none() && known.kind == RequestKind::Shutdown && known.is_pending() {
+            return self.forced_by_file(known, seen, now);
         }
-        match &seen.answer {
-            None if seen.is_pending() && known.kind == RequestKind::Plan => {
-                let request = Arc::new(Request { body: seen.body.clone(), title: seen.title.clone(), ..Request::clone(known) });
-                vec![Effect::Emit(TeamEvent::RequestChanged { request })]
+        let Some(answer) = seen.answer.as_ref().filter(|_| known.is_pending()) else { return vec![Effect::SaveRequest(known.clone())] };
+        let taken = if answer.by == Party::Human {
+            known.answered(&answer.by, answer.verdict.clone(), &answer.digest, self.settings.plan_reviewer, now)
+        } else {
+            Err(Refusal::NotYours { id: known.id.clone(), by: answer.by.clone(), kind: known.kind })
+        };
+        match taken {
+            Ok(answered) => self.answer_effects(known, Request { answer: Some(answer.clone()), ..answered }, now, ids),
+            Err(refusal) => {
+                let text = format!("an answer written from outside was not taken: {refusal}");
+                vec![warning(text, Some(&known.target)), Effect::SaveRequest(known.clone())]
             }
-            None => Vec::new(),
-            Some(answer) => match known.answered(&answer.by, answer.verdict.clone(), &answer.digest, self.settings.plan_reviewer, now) {
-                Ok(answered) => self.answer_effects(known, Request { answer: Some(answer.clone()), ..answered }, now, ids),
-                Err(refusal) => {
-                    let text = format!("an answer written from outside was not taken: {refusal}");
-                    let notice = TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: Some(known.target.clone()) };
-                    vec![Effect::Emit(notice), Effect::SaveRequest(known.clone())]
-                }
-            },
         }
+    }
+
+    /// The person wants an open shutdown to happen now: the other screen marks the request it finds.
+    fn forced_by_file(&self, known: &Request, seen: &Arc<Request>, now: Timestamp) -> Vec<Effect> {
+        let forced = Arc::new(Request { force: true, ..known.clone() });
+        let mut effects = Vec::new();
+        if forced != *seen {
+            effects.push(Effect::SaveRequest(forced.clone()));
+        }
+        effects.push(Effect::Emit(TeamEvent::RequestChanged { request: forced }));
+        effects.extend(self.kill(&known.target, "stopped by human", now));
+        effects
     }
 
     /// Only the person's shutdown requests come from outside; everything else is asked by members, who are in here.
     fn outside_new_request(&self, seen: &Arc<Request>, now: Timestamp) -> Vec<Effect> {
-        let fits = seen.kind == RequestKind::Shutdown && seen.asker == Party::Human && seen.is_pending() && !seen.target.is_lead();
-        let Some(member) = self.member(&seen.target).filter(|_| fits) else { return Vec::new() };
+        let fits = seen.kind == RequestKind::Shutdown && seen.asker == Party::Human && !seen.target.is_lead();
+        if !seen.is_pending() {
+            return Vec::new();
+        }
+        let Some(member) = self.member(&seen.target).filter(|_| fits) else {
+            let text = format!("a {} request written from outside was not taken: only the person's shutdowns are", seen.kind.word());
+            let closed = seen.closed(RequestState::Withdrawn, text.clone());
+            let saved = closed.map(|request| Effect::SaveRequest(Arc::new(request)));
+            return std::iter::once(warning(text, None)).chain(saved).collect();
+        };
         let mut effects = vec![Effect::Emit(TeamEvent::RequestChanged { request: seen.clone() })];
-        if !self.is_live(&member.name) {
+        if !self.is_live(&member.name) || member.generation != seen.generation {
             effects.extend(self.close_request(seen, RequestState::Withdrawn, "the member does not run"));
         } else if seen.force {
             effects.extend(self.kill(&member.name, "stopped by human", now));
         } else {
+            effects.extend(self.begin_stopping(seen, now));
             if !self.is_resting(&member.name) {
                 effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
             }
-            effects.extend(self.begin_stopping(seen, now));
         }
         effects
     }
@@ -107,6 +145,10 @@ impl TeamCore {
     fn outside_mail(&self, name: &MemberName, messages: &[Arc<Envelope>], now: Timestamp) -> Vec<Effect> {
         let mut effects: Vec<Effect> =
             messages.iter().map(|message| Effect::Emit(TeamEvent::MessageSent { message: message.clone() })).collect();
+        // A shutdown request has its own file, which decides; its letter alone wakes nobody.
+        if messages.iter().all(|m| m.kind == MessageKind::ShutdownRequest) && self.is_resting(name) {
+            return effects;
+        }
         let by = messages.last().map_or(Party::System, |m| m.from.clone());
         effects.extend(self.wake_for_mail(name, &by, now).unwrap_or_default());
         effects
@@ -120,18 +162,34 @@ impl TeamCore {
         }
         for member in &self.members {
             let kept = team.members.iter().any(|seen| seen.name == member.name);
-            if !kept && !self.is_live(&member.name) && !member.name.is_lead() {
+            if !kept && !self.runs_or_starts(member) && !member.name.is_lead() {
+                effects.extend(self.release_all_of(&member.name, "released: its owner was taken off the team", now));
+                effects.extend(self.withdraw_all_of(&member.name, "the member was taken off the team"));
                 effects.push(Effect::Emit(TeamEvent::MemberRemoved { name: member.name.clone() }));
             }
         }
         effects
     }
 
+    /// A member that is about to start shows as running before its agent does: its start saves the team's file, and what
+    /// another process wrote there comes in just then.
+    fn runs_or_starts(&self, member: &Member) -> bool {
+        self.is_live(&member.name) || member.status.is_live()
+    }
+
     fn outside_member(&self, seen: &Member, now: Timestamp) -> Vec<Effect> {
         let known = self.member(&seen.name);
-        if seen.status == MemberStatus::Requested && !self.is_live(&seen.name) {
+        if known.is_none()
+            && let Some(taken) = self.members.iter().find(|m| m.name.same(seen.name.as_str()))
+        {
+            return vec![warning(
+                format!("the team's file names {}, but that name is taken by {}", seen.name, taken.name),
+                Some(&taken.name),
+            )];
+        }
+        if seen.status == MemberStatus::Requested && !known.is_some_and(|known| self.runs_or_starts(known)) {
             return match known {
-                Some(known) if known.generation == seen.generation => self.start_again(known, "resumed", now),
+                Some(known) if known.generation == seen.generation || known.name.is_lead() => self.resume_requested(known, now),
                 Some(_) | None => self.spawn_requested(seen, now),
             };
         }
@@ -149,6 +207,14 @@ impl TeamCore {
         vec![Effect::Emit(TeamEvent::MemberChanged { member: Arc::new(member), why: Some("edited from outside".into()) })]
     }
 
+    /// Starts a member again that another process asked for, as if the human had asked here.
+    fn resume_requested(&self, known: &Member, now: Timestamp) -> Vec<Effect> {
+        match self.resume(&Party::Human, known.name.as_str(), now) {
+            Ok(effects) => effects.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))).collect(),
+            Err(refusal) => vec![warning(refusal.to_string(), Some(&known.name))],
+        }
+    }
+
     /// Starts a member that another process asked for, as if the human had asked here.
     pub(super) fn spawn_requested(&self, seen: &Member, now: Timestamp) -> Vec<Effect> {
         let order = SpawnOrder {
@@ -161,11 +227,15 @@ impl TeamCore {
         match self.spawn(&Party::Human, &order, now) {
             Ok(effects) => effects.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))).collect(),
             Err(refusal) => {
-                let mut member = seen.clone();
+                let mut member = self.member(&seen.name).map_or_else(|| seen.clone(), |known| Member::clone(known));
                 member.status = MemberStatus::Failed;
                 member.reason = Some(refusal.to_string());
                 vec![Effect::Emit(TeamEvent::MemberChanged { member: Arc::new(member), why: Some(refusal.to_string()) })]
             }
         }
     }
+}
+
+fn warning(text: String, name: Option<&MemberName>) -> Effect {
+    Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: name.cloned() })
 }

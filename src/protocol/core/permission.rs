@@ -48,11 +48,16 @@ impl TeamCore {
         });
         let mut effects =
             vec![Effect::CreateRequest(request.clone()), Effect::Emit(TeamEvent::RequestChanged { request: request.clone() })];
-        effects.extend(self.set_status(name, MemberStatus::WaitingApproval, None));
+        effects.extend(self.waits_for_approval(name));
         let activity = Activity::Approval { request: request.id.clone(), request_kind: RequestKind::Permission, since: now };
         effects.push(Effect::Emit(TeamEvent::ActivityChanged { name: name.clone(), activity }));
         effects.push(Effect::Defer(request.id.clone()));
         effects
+    }
+
+    /// Shown as waiting for an answer, unless it is shown as stopping.
+    pub(super) fn waits_for_approval(&self, name: &MemberName) -> Vec<Effect> {
+        if self.is_stopping(name, None) { Vec::new() } else { self.set_status(name, MemberStatus::WaitingApproval, None) }
     }
 
     pub(super) fn permission_answered(&self, answered: Request) -> Vec<Effect> {
@@ -69,7 +74,7 @@ impl TeamCore {
             Some(Verdict::Reject { feedback }) => Err(Refusal::Denied(feedback.unwrap_or_else(|| "the person said no".into()))),
             None => Err(Refusal::Denied("the request has ended".into())),
         };
-        effects.extend(self.set_status(&name, MemberStatus::Working, None));
+        effects.extend(self.set_status(&name, self.status_at_work(&name, Some(&id)), None));
         effects.push(Effect::Settle { id, result });
         effects
     }

@@ -6,7 +6,7 @@ use crate::domain::request::Verdict;
 use crate::domain::settings::PlanMode;
 use crate::domain::{
     Answer, Digest, Extra, MemberName, MemberStatus, MessageKind, Party, Refusal, Reply, Request, RequestId, RequestKind, RequestState,
-    TeamEvent, Timestamp, text,
+    TaskId, TeamEvent, Timestamp, text,
 };
 use std::sync::Arc;
 
@@ -23,10 +23,15 @@ impl TeamCore {
 
     /// What the member may change as far as plans go.
     pub(super) fn check_gate(&self, name: &MemberName) -> Result<(), Refusal> {
-        let Some(seat) = self.seat(name) else { return Ok(()) };
+        let (Some(seat), Some(member)) = (self.seat(name), self.member(name)) else { return Err(self.unknown(name.as_str())) };
         match &seat.gate {
-            PlanGate::Open | PlanGate::Approved { .. } => Ok(()),
-            PlanGate::Required => {
+            PlanGate::Approved { request, task } if self.needs_plan(name) && *task != member.task => {
+                Err(Refusal::Gate(format!("plan {request} was for other work; submit a plan for this with plan_approval first")))
+            }
+            PlanGate::Approved { .. } => Ok(()),
+            // The record says whether a plan is needed: it can be edited while the member runs.
+            PlanGate::Open | PlanGate::Required if !self.needs_plan(name) => Ok(()),
+            PlanGate::Open | PlanGate::Required => {
                 Err(Refusal::Gate("submit a plan with plan_approval first; reading is allowed until it is approved".into()))
             }
             PlanGate::Pending(id) => {
@@ -34,6 +39,39 @@ impl TeamCore {
             }
             PlanGate::Rejected(id) => Err(Refusal::Gate(format!("plan {id} was rejected; submit a revised plan with plan_approval first"))),
         }
+    }
+
+    /// Whether the member waits for the verdict on a plan.
+    pub(super) fn waits_for_verdict(&self, name: &MemberName) -> bool {
+        let waits = |id: &RequestId| self.requests.get(id).is_some_and(|r| r.is_pending());
+        matches!(self.seat(name).map(|seat| &seat.gate), Some(PlanGate::Pending(id)) if waits(id))
+    }
+
+    /// What the member may change when it takes up a task: a plan that waits or was rejected keeps it read-only, and one
+    /// that was approved for this very task still counts.
+    pub(super) fn gate_for_task(&self, name: &MemberName, task: TaskId) -> PlanGate {
+        let generation = self.member(name).map(|m| m.generation);
+        let approved = |r: &&Arc<Request>| r.state == RequestState::Approved && r.task == Some(task) && Some(r.generation) == generation;
+        if let Some(plan) = self.last_plan(name).filter(approved) {
+            return PlanGate::Approved { request: plan.id.clone(), task: plan.task };
+        }
+        let fresh = if self.needs_plan(name) { PlanGate::Required } else { PlanGate::Open };
+        match self.seat(name).map(|seat| seat.gate.clone()) {
+            Some(PlanGate::Pending(_)) if !self.waits_for_verdict(name) => fresh,
+            Some(gate @ (PlanGate::Pending(_) | PlanGate::Rejected(_))) => gate,
+            Some(PlanGate::Open | PlanGate::Required | PlanGate::Approved { .. }) | None => fresh,
+        }
+    }
+
+    /// A plan for a task that its owner does not have any more is withdrawn: the work changed.
+    pub(super) fn withdraw_plan_for(&self, owner: &MemberName, task: TaskId, why: &str) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for plan in self.open_requests().filter(|r| r.kind == RequestKind::Plan && r.target == *owner && r.task == Some(task)) {
+            effects.extend(self.close_request(plan, RequestState::Withdrawn, why));
+            let gate = if self.needs_plan(owner) { PlanGate::Required } else { PlanGate::Open };
+            effects.push(Effect::Mark(Mark::Gate { name: owner.clone(), gate }));
+        }
+        effects
     }
 
     pub(super) fn submit_plan(&self, by: &Party, plan: &str, now: Timestamp, ids: &mut dyn Ids) -> Decision {
@@ -48,7 +86,10 @@ impl TeamCore {
         if let Some(last) = previous.filter(|r| r.task == member.task && r.generation == member.generation) {
             let same = last.body == plan || last.approved_text() == Some(plan);
             match last.state {
-                RequestState::Approved if same => return Ok(vec![Effect::Reply(Reply::PlanAlreadyApproved)]),
+                RequestState::Approved if same => {
+                    let gate = PlanGate::Approved { request: last.id.clone(), task: last.task };
+                    return Ok(vec![Effect::Mark(Mark::Gate { name: name.clone(), gate }), Effect::Reply(Reply::PlanAlreadyApproved)]);
+                }
                 RequestState::Pending if same => return Ok(vec![Effect::Reply(Reply::Request(last.clone()))]),
                 RequestState::Pending => effects.extend(self.close_request(last, RequestState::Withdrawn, "replaced by a newer version")),
                 RequestState::Approved | RequestState::Rejected | RequestState::Withdrawn | RequestState::Expired => {}
@@ -106,7 +147,7 @@ impl TeamCore {
         effects.push(Effect::Emit(TeamEvent::RequestChanged { request: request.clone() }));
         if request.is_pending() {
             effects.push(Effect::Mark(Mark::Gate { name: name.clone(), gate: PlanGate::Pending(request.id.clone()) }));
-            effects.extend(self.set_status(&name, MemberStatus::WaitingApproval, None));
+            effects.extend(self.waits_for_approval(&name));
             if self.settings.plan_reviewer == crate::domain::request::PlanReviewer::Lead {
                 let words = format!("{name} submitted plan {}. Review it with plan_review.\n{}", request.id, request.body);
                 let letter = self
@@ -136,20 +177,21 @@ impl TeamCore {
             RequestState::Withdrawn | RequestState::Expired => PlanGate::Open,
         };
         let mut effects = Vec::new();
-        if !self.is_live(&name) && matches!(member.status, MemberStatus::Interrupted) {
+        let may_start = self.stopping.is_none() && self.check_room().is_ok();
+        if !self.is_live(&name) && member.status == MemberStatus::Interrupted && may_start {
             effects.extend(self.start_again(member, "its plan was decided", now));
         }
         effects.push(Effect::Mark(Mark::Gate { name: name.clone(), gate }));
         if member.status == MemberStatus::WaitingApproval {
-            effects.extend(self.set_status(&name, MemberStatus::Working, None));
+            effects.extend(self.set_status(&name, self.status_at_work(&name, Some(&request.id)), None));
         }
-        effects.push(Effect::Tell { name, input: AgentInput::Verdict(request.clone()) });
+        effects.extend(self.call(&name, AgentInput::Verdict(request.clone())));
         effects
     }
 
     /// The newest plan of a member.
     pub(super) fn last_plan(&self, name: &MemberName) -> Option<&Arc<Request>> {
-        self.requests.values().filter(|r| r.kind == RequestKind::Plan && r.target == *name).max_by_key(|r| (r.created, r.id.clone()))
+        self.requests.get(self.plans.get(name)?)
     }
 
     pub(super) fn answer(

@@ -19,6 +19,10 @@ impl TeamCore {
         ids: &mut dyn Ids,
     ) -> Vec<Effect> {
         let Some(member) = self.member(name).filter(|m| m.generation == generation) else { return Vec::new() };
+        // What a dead agent left behind may not bring it back to life; what it cost counts.
+        if !self.is_live(name) && !matches!(report, AgentReport::Used { .. }) {
+            return Vec::new();
+        }
         match report {
             AgentReport::Began { cause } => self.began(member, cause),
             AgentReport::Doing(activity) => doing(member, activity),
@@ -52,8 +56,10 @@ impl TeamCore {
             Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Working }),
             Effect::CancelTimer(Timer::Idle(name.clone(), member.generation)),
         ];
-        if member.status != MemberStatus::Stopping {
+        if !self.is_stopping(name, None) {
             effects.extend(self.set_status(name, MemberStatus::Working, None));
+        } else if member.status != MemberStatus::Stopping {
+            effects.extend(self.set_status(name, MemberStatus::Stopping, Some("asked to shut down".into())));
         }
         effects.push(Effect::Emit(TeamEvent::TurnStarted { name: name.clone(), generation: member.generation, cause: cause.to_owned() }));
         effects
@@ -63,24 +69,33 @@ impl TeamCore {
         let name = &member.name;
         let Some(seat) = self.seat(name) else { return Vec::new() };
         let mut effects = Vec::new();
-        if seat.phase == Phase::Working {
+        // One that was only asked to look for mail and found none had no turn.
+        if seat.in_turn {
             effects.push(Effect::Emit(TeamEvent::TurnEnded { name: name.clone(), outcome: outcome.words() }));
         }
         let holds = self.board.in_progress_of(name).next();
-        let waits = matches!(seat.gate, PlanGate::Pending(_));
+        let waits = self.waits_for_verdict(name);
         let nudgeable = matches!(outcome, Outcome::Done | Outcome::Idled | Outcome::Empty);
         if let Some(task) = holds
-            .filter(|id| nudgeable && !waits && seat.nudged != Some(*id) && self.open_shutdown(name).is_none())
+            .filter(|id| nudgeable && !waits && seat.nudged != Some(*id) && !self.is_stopping(name, None) && self.stopping.is_none())
             .and_then(|id| self.board.get(id))
         {
             effects.push(Effect::Mark(Mark::Nudged { name: name.clone(), task: Some(task.id) }));
+            effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Called }));
             effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Tell { text: format::nudge(task), cause: "nudge" } });
             return effects;
         }
         effects.push(Effect::Mark(Mark::Phase { name: name.clone(), phase: Phase::Resting { since: now, outcome: outcome.clone() } }));
-        effects.extend(self.rest_state(member, outcome, now));
-        effects.extend(self.rest_notice(member, outcome));
-        if seat.reports_back && holds.is_none() && !waits && !text.trim().is_empty() && !name.is_lead() {
+        let mut state = self.rest_state(member, outcome, now);
+        if matches!(&seat.phase, Phase::Resting { outcome: before, .. } if before == outcome) {
+            // It was told something that is no work, and rests as before: nobody is told again.
+            let as_before = |activity: &Activity| std::mem::discriminant(activity) == std::mem::discriminant(&seat.activity);
+            state.retain(|effect| !matches!(effect, Effect::Emit(TeamEvent::ActivityChanged { activity, .. }) if as_before(activity)));
+        } else {
+            effects.extend(self.rest_notice(member, outcome));
+        }
+        effects.extend(state);
+        if seat.reports_back && !self.driving && holds.is_none() && !waits && !text.trim().is_empty() && !name.is_lead() {
             let letter = self.envelope(ids, MessageKind::Result, &Party::Member(name.clone()), "lead", text.to_owned(), now);
             effects.extend(self.post(&MemberName::lead(), letter));
             effects.push(Effect::Mark(Mark::ReportsBack { name: name.clone(), yes: false }));
@@ -94,7 +109,7 @@ impl TeamCore {
         let holds = self.board.in_progress_of(name).next();
         let gate = self.seat(name).map(|seat| seat.gate.clone()).unwrap_or_default();
         let (status, activity) = match (gate, holds) {
-            (PlanGate::Pending(request), _) => {
+            (PlanGate::Pending(request), _) if self.waits_for_verdict(name) => {
                 (MemberStatus::WaitingApproval, Activity::Approval { request, request_kind: RequestKind::Plan, since: now })
             }
             (_, Some(task)) => (MemberStatus::Idle, Activity::HoldsTask { task, since: now }),
@@ -136,15 +151,17 @@ impl TeamCore {
         } else {
             (MemberStatus::Shutdown, Activity::Stopped { reason: reason.clone() }, format!("released: {name} shut down: {reason}"))
         };
+        // What cannot fail comes first: when a write does, `settle` gives back what is left by the member's status.
         let mut effects = vec![
             Effect::Mark(Mark::Live { name: name.clone(), live: false }),
             Effect::CancelTimer(Timer::Idle(name.clone(), member.generation)),
             Effect::CancelTimer(Timer::Kill(name.clone(), member.generation)),
+            Effect::CancelTimer(Timer::WallTime(Some(name.clone()))),
         ];
-        effects.extend(self.release_all_of(name, &words, now));
-        effects.extend(self.end_open_requests(member, &reason, now));
         effects.extend(self.set_status(name, status, Some(reason.clone())));
         effects.extend(emit(TeamEvent::ActivityChanged { name: name.clone(), activity }));
+        effects.extend(self.release_all_of(name, &words, now));
+        effects.extend(self.end_open_requests(member, &reason, now, ids));
         if failed {
             effects.extend(emit(TeamEvent::Noticed {
                 level: NoticeLevel::Error,
@@ -162,18 +179,21 @@ impl TeamCore {
     }
 
     /// A shutdown request of a member that has ended counts as approved by the runtime; other requests are withdrawn.
-    fn end_open_requests(&self, member: &Member, reason: &str, now: Timestamp) -> Vec<Effect> {
+    fn end_open_requests(&self, member: &Member, reason: &str, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
         use crate::domain::{RequestState, Verdict};
-        let mut effects = Vec::new();
-        for request in self.pending.iter().filter_map(|id| self.requests.get(id)).filter(|r| r.target == member.name) {
+        let (mut effects, mut letters) = (Vec::new(), Vec::new());
+        for request in self.open_requests().filter(|r| r.target == member.name) {
             if request.kind == RequestKind::Shutdown {
                 let yes = Verdict::Approve { note: Some(reason.to_owned()), edited: None, always: false };
                 let answered = request.answered(&Party::System, yes, &request.digest(), self.settings.plan_reviewer, now);
                 effects.extend(answered.map(|r| self.save_answer(r)).unwrap_or_default());
+                let words = format!("{} has ended: {reason}", member.name);
+                letters.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
             } else {
                 effects.extend(self.close_request(request, RequestState::Withdrawn, &format!("{} has ended: {reason}", member.name)));
             }
         }
+        effects.extend(letters);
         effects
     }
 }

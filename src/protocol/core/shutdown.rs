@@ -33,9 +33,12 @@ impl TeamCore {
         let letter = self.envelope(ids, MessageKind::ShutdownRequest, by, member.name.as_str(), content, now).about(request.id.clone());
         let mut effects =
             vec![Effect::CreateRequest(request.clone()), Effect::Emit(TeamEvent::RequestChanged { request: request.clone() })];
-        // A resting target is answered for at once; waking it for the letter would set it to work instead.
-        effects.extend(if self.is_resting(&member.name) { self.deliver(letter) } else { self.post(&member.name, letter) });
         effects.extend(self.begin_stopping(&request, now));
+        effects.extend(self.deliver(letter));
+        // One that rests is answered for at once; waking it for the letter would set it to work instead.
+        if !self.is_resting(&member.name) {
+            effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::Mail });
+        }
         effects.push(Effect::Reply(Reply::Request(request)));
         Ok(effects)
     }
@@ -68,13 +71,14 @@ impl TeamCore {
         if !self.is_resting(&request.target) {
             effects.extend(self.set_status(&request.target, MemberStatus::Stopping, Some("asked to shut down".into())));
         }
-        let at = request.deadline.unwrap_or_else(|| now.plus(Duration::from_secs(self.settings.shutdown_grace)));
+        let latest = now.plus(Duration::from_secs(self.settings.shutdown_grace));
+        let at = request.deadline.map_or(latest, |at| at.min(latest));
         effects.push(Effect::SetTimer { timer: Timer::Shutdown(request.id.clone()), at });
         effects
     }
 
     pub(super) fn open_shutdown(&self, name: &MemberName) -> Option<&Arc<Request>> {
-        self.pending.iter().filter_map(|id| self.requests.get(id)).find(|r| r.kind == RequestKind::Shutdown && r.target == *name)
+        self.open_requests().find(|r| r.kind == RequestKind::Shutdown && r.target == *name)
     }
 
     /// The runtime answers for a resting target: through the same request, approved.
@@ -82,13 +86,22 @@ impl TeamCore {
         let yes = Verdict::Approve { note: Some("it had nothing to do".into()), edited: None, always: false };
         let answered = request.answered(&Party::System, yes, &request.digest(), self.settings.plan_reviewer, now)?;
         let mut effects = self.save_answer(answered);
+        effects.extend(self.end_member(&request.target, "shut down on request", now));
         let words = format!("{} has shut down (it was idle)", request.target);
         effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
-        effects.push(Effect::Mark(Mark::Ending { name: request.target.clone(), reason: Some("shut down on request".into()) }));
-        // It did nothing and will do nothing more: the roster says so before its task has wound up.
-        effects.extend(self.set_status(&request.target, MemberStatus::Shutdown, Some("shut down on request".into())));
-        effects.push(Effect::Tell { name: request.target.clone(), input: AgentInput::End { reason: "shut down on request".into() } });
+        effects.extend(self.set_status(&request.target, MemberStatus::Stopping, Some("shuts down on request".into())));
         Ok(effects)
+    }
+
+    /// Ends a member at its next boundary; one that does not end within the grace is taken off.
+    pub(super) fn end_member(&self, name: &MemberName, reason: &str, now: Timestamp) -> Vec<Effect> {
+        let Some(member) = self.member(name) else { return Vec::new() };
+        let at = now.plus(Duration::from_secs(self.settings.shutdown_grace));
+        vec![
+            Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.to_owned()) }),
+            Effect::Tell { name: name.clone(), input: AgentInput::End { reason: reason.to_owned() } },
+            Effect::SetTimer { timer: Timer::Kill(name.clone(), member.generation), at },
+        ]
     }
 
     pub(super) fn save_answer(&self, request: Request) -> Vec<Effect> {
@@ -110,20 +123,27 @@ impl TeamCore {
             None => String::new(),
         };
         let mut effects = self.save_answer(answered);
-        effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
         if approved {
-            effects.push(Effect::Mark(Mark::Ending { name: request.target.clone(), reason: Some("shut down on request".into()) }));
+            effects.extend(self.end_member(&request.target, "shut down on request", now));
         } else {
-            effects.extend(self.set_status(&request.target, MemberStatus::Working, None));
+            effects.extend(self.set_status(&request.target, self.status_at_work(&request.target, Some(&request.id)), None));
         }
+        effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
         effects
     }
 
-    pub(super) fn shutdown_expired(&self, request: &Request) -> Vec<Effect> {
+    pub(super) fn shutdown_expired(&self, request: &Request, now: Timestamp) -> Vec<Effect> {
         let seconds = self.settings.shutdown_grace;
         let Ok(expired) = request.closed(RequestState::Expired, format!("no answer within {seconds} s")) else { return Vec::new() };
-        let mut effects = self.save_answer(expired);
-        effects.extend(self.set_status(&request.target, MemberStatus::Working, Some("did not answer the shutdown request".into())));
+        // Set again first: if the write fails, the deadline comes once more. The save takes it back.
+        let at = now.plus(Duration::from_secs(seconds.max(1)));
+        let mut effects = vec![Effect::SetTimer { timer: Timer::Shutdown(request.id.clone()), at }];
+        effects.extend(self.save_answer(expired));
+        if !self.is_live(&request.target) || self.is_stopping(&request.target, Some(&request.id)) {
+            return effects;
+        }
+        let status = self.status_at_work(&request.target, Some(&request.id));
+        effects.extend(self.set_status(&request.target, status, Some("did not answer the shutdown request".into())));
         let text = format!("{} did not answer the shutdown request within {seconds} s: stop it now (S), or ask again (s)", request.target);
         effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: Some(request.target.clone()) }));
         effects
@@ -142,9 +162,14 @@ impl TeamCore {
 
     /// Cancels the model call, kills the commands, ends the agent; bounded by [`KILL_GRACE`].
     pub(super) fn kill(&self, name: &MemberName, reason: &str, now: Timestamp) -> Vec<Effect> {
-        let Some(member) = self.member(name) else { return Vec::new() };
+        let Some(member) = self.member(name).filter(|_| self.is_live(name)) else { return Vec::new() };
+        // A second kill may not put off the end of the first.
+        if self.seat(name).is_some_and(|seat| seat.killed) {
+            return Vec::new();
+        }
         let mut effects = self.set_status(name, MemberStatus::Stopping, Some(reason.to_owned()));
         effects.push(Effect::Mark(Mark::Ending { name: name.clone(), reason: Some(reason.to_owned()) }));
+        effects.push(Effect::Mark(Mark::Killed(name.clone())));
         effects.push(Effect::Tell { name: name.clone(), input: AgentInput::Kill { reason: reason.to_owned() } });
         effects.push(Effect::SetTimer { timer: Timer::Kill(name.clone(), member.generation), at: now.plus(KILL_GRACE) });
         effects
@@ -164,7 +189,7 @@ impl TeamCore {
 
     /// Ends every open request of a member.
     pub(super) fn withdraw_all_of(&self, name: &MemberName, reason: &str) -> Vec<Effect> {
-        let open = self.pending.iter().filter_map(|id| self.requests.get(id)).filter(|r| r.target == *name);
+        let open = self.open_requests().filter(|r| r.target == *name);
         open.flat_map(|request| self.close_request(request, RequestState::Withdrawn, reason)).collect()
     }
 
@@ -189,7 +214,7 @@ impl TeamCore {
             } else if member.name.is_lead() {
                 effects.push(Effect::Mark(Mark::Ending { name: member.name.clone(), reason: Some(reason.clone()) }));
                 effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::End { reason: reason.clone() } });
-            } else {
+            } else if self.seat(&member.name).is_some_and(|seat| seat.ending.is_none()) {
                 let asked = self.request_shutdown(by, member.name.as_str(), Some("the team is stopping"), now, ids)?;
                 effects.extend(asked.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))));
             }

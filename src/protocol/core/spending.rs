@@ -9,7 +9,7 @@ use crate::domain::{Member, TeamEvent, Timestamp, TokenUsage};
 
 impl TeamCore {
     pub(super) fn used(&self, member: &Member, model: &str, usage: TokenUsage, context: u64, window: u64, now: Timestamp) -> Vec<Effect> {
-        let cost = self.price(model).map(|price| price.cost(usage));
+        let cost = self.cost_of(model, usage);
         let name = member.name.clone();
         let mut effects =
             vec![Effect::Emit(TeamEvent::UsageAdded { name, model: model.to_owned(), usage, cost, task: member.task, context, window })];
@@ -28,6 +28,11 @@ impl TeamCore {
             effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: Some(member.name.clone()) }));
         }
         effects
+    }
+
+    /// What a call cost in US dollars, where the model's price is known.
+    pub fn cost_of(&self, model: &str, usage: TokenUsage) -> Option<f64> {
+        self.price(model).map(|price| price.cost(usage))
     }
 
     /// The price of a model: by its exact name, else by the longest name that it continues (`gpt-5-mini-2025-08-07`).

@@ -2,11 +2,11 @@
 
 use super::{Agent, End};
 use crate::domain::Activity;
-use crate::domain::conversation::AssistantAnswer;
+use crate::domain::conversation::{AssistantAnswer, FinishReason};
 use crate::domain::event::NoticeLevel;
 use crate::llm::{ChatRequest, ModelError, ModelEvent};
 use crate::protocol::turn::TurnInput;
-use crate::protocol::{AgentInput, AgentReport, compaction};
+use crate::protocol::{AgentReport, compaction};
 use crate::runtime::clock;
 use crate::runtime::live::LiveKind;
 use futures::StreamExt;
@@ -15,6 +15,10 @@ use std::sync::Arc;
 impl Agent {
     /// The boundary before a model call, the call, and what came of it as the turn's next input.
     pub(super) async fn call_model(&mut self) -> Result<TurnInput, End> {
+        self.poll_down();
+        if let Some(halt) = self.take_halt() {
+            return Ok(halt);
+        }
         match self.take_in() {
             Ok(intake) if intake.end.is_some() => {
                 let reason = intake.end.map(|end| end.reason).unwrap_or_default();
@@ -47,7 +51,7 @@ impl Agent {
                 biased;
                 input = self.down.recv() => match input {
                     Some(input) => self.queue_input(input),
-                    None => return Err(End { failed: false, reason: "the app ended".into() }),
+                    None => self.app_ended(),
                 },
                 event = stream.next() => match event {
                     Some(Ok(ModelEvent::Finished(answer))) => return Ok(self.answered(answer)),
@@ -56,17 +60,15 @@ impl Agent {
                     None => return self.model_failed(ModelError::Malformed("the stream ended without an end".into())),
                 },
             }
-            match self.take_urgent() {
-                Some(AgentInput::Interrupt) => return Ok(TurnInput::Interrupt),
-                Some(AgentInput::Kill { reason }) => return Ok(TurnInput::Stop { reason }),
-                // The end by handshake waits for the boundary.
-                Some(end) => self.queue.push_front(end),
-                None => {}
+            if let Some(cancel) = self.take_cancel() {
+                // Half an answer is in no conversation, and should not stand on the screen as if it were.
+                self.env.live.begin(&self.member.name, LiveKind::Text);
+                return Ok(cancel);
             }
         }
     }
 
-    fn streamed(&self, event: ModelEvent, parked: &mut bool) {
+    pub(super) fn streamed(&self, event: ModelEvent, parked: &mut bool) {
         let name = &self.member.name;
         let live = &self.env.live;
         let moving = matches!(event, ModelEvent::Text(_) | ModelEvent::Reasoning(_) | ModelEvent::CallStarted { .. });
@@ -96,14 +98,23 @@ impl Agent {
         let output: usize = answer.text.len() + answer.calls.iter().map(|c| c.arguments.len()).sum::<usize>();
         let measured = answer.usage.input + answer.usage.output;
         let schema = compaction::schema_tokens(&self.tools);
-        let estimated = compaction::estimate(&self.messages) + schema + compaction::tokens_of(self.system.len() + output);
-        self.context = if measured > 0 { measured } else { estimated };
+        let prompt = compaction::estimate(&self.messages) + schema + compaction::tokens_of(self.system.len());
+        // The answer itself is added when it enters the conversation.
+        self.context = if answer.usage.input > 0 { answer.usage.input } else { prompt };
         self.tell(AgentReport::Used {
             model: self.model.clone(),
             usage: answer.usage,
-            context: self.context,
+            context: if measured > 0 { measured } else { prompt + compaction::tokens_of(output) },
             window: self.env.window(&self.model),
         });
+        let cut = match answer.finish {
+            FinishReason::Stop | FinishReason::ToolCalls => None,
+            FinishReason::Length => Some("the answer was cut at the model's token limit"),
+            FinishReason::ContentFilter => Some("the provider's filter cut the answer"),
+        };
+        if let Some(cut) = cut {
+            self.notice(NoticeLevel::Warning, format!("{}: {cut}", self.member.name));
+        }
         self.tell(AgentReport::Answered { text: answer.text.clone(), reasoning: answer.reasoning.clone() });
         TurnInput::Answered(answer)
     }
@@ -134,11 +145,17 @@ impl Agent {
         true
     }
 
+    /// One that did not make enough room is not repeated before the conversation has grown: each costs a model call.
     fn compaction_due(&self) -> bool {
         let window = self.env.window(&self.model);
-        let context = self.context.max(compaction::estimate(&self.messages));
-        // What the server counted includes the schemas already; an estimate does not.
-        let schema = if self.context > 0 { 0 } else { compaction::schema_tokens(&self.tools) };
-        compaction::is_due(context, schema, window, self.env.settings.context_reserve)
+        let context = self.size();
+        context > self.floor && compaction::is_due(context, 0, window, self.env.settings.context_reserve)
+    }
+
+    /// Tokens of the next prompt: as the server counted the last one, plus what came since; else estimated.
+    pub(super) fn size(&self) -> u64 {
+        let messages = compaction::estimate(&self.messages);
+        let rest = compaction::schema_tokens(&self.tools) + compaction::tokens_of(self.system.len());
+        if self.context > 0 { self.context.max(messages) } else { messages + rest }
     }
 }

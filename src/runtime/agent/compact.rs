@@ -1,10 +1,11 @@
 //! Shortening a conversation: a summary by the model, or, if that does not fit either, without the oldest outputs.
 
 use super::Agent;
+use crate::domain::event::NoticeLevel;
 use crate::domain::{Activity, ChatMessage, TeamCommand, TranscriptEntry};
 use crate::llm::{ChatRequest, ModelEvent};
 use crate::protocol::turn::TurnInput;
-use crate::protocol::{AgentInput, AgentReport, compaction, format};
+use crate::protocol::{AgentReport, compaction, format};
 use crate::runtime::clock;
 use crate::tool::TeamPort;
 use futures::StreamExt;
@@ -14,14 +15,15 @@ impl Agent {
     /// Replaces all but the newest messages by a summary. `Err` carries the input that cancelled it.
     pub(super) async fn compact(&mut self) -> Result<(), TurnInput> {
         let window = self.env.window(&self.model);
-        let before = self.context.max(compaction::estimate(&self.messages));
+        let before = self.size();
         self.doing(Activity::Compacting { since: clock::now() });
         let kept = compaction::keep(&self.messages, window);
         let cut = self.messages.len() - kept;
         let words = match self.summary(cut, window).await {
             Ok(words) => words,
             Err(Cancelled::By(input)) => return Err(input),
-            Err(Cancelled::Failed) => {
+            Err(Cancelled::Failed(why)) => {
+                self.notice(NoticeLevel::Warning, format!("{}: no summary could be made ({why}); old parts are dropped", self.member.name));
                 let target = window / 2;
                 if !compaction::drop_outputs(&mut self.messages, target) && kept < self.messages.len() {
                     self.messages.drain(..cut);
@@ -39,7 +41,9 @@ impl Agent {
         let tail = self.messages.split_off(from);
         self.messages = std::iter::once(ChatMessage::user(summary)).chain(tail).collect();
         self.context = 0;
-        self.tell(AgentReport::Compacted { before, after: compaction::estimate(&self.messages) });
+        let after = self.size();
+        self.floor = after + window / GROWTH_SHARE;
+        self.tell(AgentReport::Compacted { before, after });
         Ok(())
     }
 
@@ -56,7 +60,7 @@ impl Agent {
 
     async fn summary(&mut self, cut: usize, window: u64) -> Result<String, Cancelled> {
         if cut == 0 {
-            return Err(Cancelled::Failed);
+            return Err(Cancelled::Failed("the last exchange alone is too long".into()));
         }
         let limit = usize::try_from(window / 2).unwrap_or(usize::MAX).saturating_mul(3);
         let text = compaction::digest_text(&self.messages[..cut], limit);
@@ -67,33 +71,44 @@ impl Agent {
             tools: Arc::new(Vec::new()),
         };
         let mut stream = self.env.model.stream(request);
+        let mut parked = false;
         loop {
             tokio::select! {
                 biased;
                 input = self.down.recv() => match input {
                     Some(input) => self.queue_input(input),
-                    None => return Err(Cancelled::By(TurnInput::Stop { reason: "the app ended".into() })),
+                    None => self.app_ended(),
                 },
                 event = stream.next() => match event {
                     Some(Ok(ModelEvent::Finished(answer))) => {
                         self.tell(AgentReport::Used { model: self.model.clone(), usage: answer.usage, context: 0, window });
-                        return if answer.text.trim().is_empty() { Err(Cancelled::Failed) } else { Ok(answer.text) };
+                        return if answer.text.trim().is_empty() { Err(Cancelled::Failed("it was empty".into())) } else { Ok(answer.text) };
                     }
-                    Some(Ok(_)) => {}
-                    Some(Err(_)) | None => return Err(Cancelled::Failed),
+                    Some(Ok(event)) => self.summarising(event, &mut parked),
+                    Some(Err(error)) => return Err(Cancelled::Failed(error.to_string())),
+                    None => return Err(Cancelled::Failed("the stream ended without an end".into())),
                 },
             }
-            match self.take_urgent() {
-                Some(AgentInput::Interrupt) => return Err(Cancelled::By(TurnInput::Interrupt)),
-                Some(AgentInput::Kill { reason }) => return Err(Cancelled::By(TurnInput::Stop { reason })),
-                Some(end) => self.queue.push_front(end),
-                None => {}
+            if let Some(cancel) = self.take_cancel() {
+                return Err(Cancelled::By(cancel));
             }
+        }
+    }
+
+    /// A wait is shown; the words of a summary are not.
+    fn summarising(&self, event: ModelEvent, parked: &mut bool) {
+        if matches!(event, ModelEvent::RateLimited { .. } | ModelEvent::Retrying { .. } | ModelEvent::Adapted { .. }) {
+            self.streamed(event, parked);
+        } else if std::mem::take(parked) {
+            self.doing(Activity::Compacting { since: clock::now() });
         }
     }
 }
 
+/// After a compaction the conversation has to grow by this share of the window before the next one.
+const GROWTH_SHARE: u64 = 8;
+
 enum Cancelled {
     By(TurnInput),
-    Failed,
+    Failed(String),
 }

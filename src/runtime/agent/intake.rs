@@ -1,8 +1,9 @@
 //! What a member takes in at a boundary: mail first, then what the supervisor told it.
 
 use super::{Agent, End};
-use crate::domain::{ChatMessage, Envelope, MessageKind, ToolSpec, TranscriptEntry};
-use crate::protocol::{AgentInput, format};
+use crate::domain::{ChatMessage, Envelope, MessageKind, Task, ToolSpec, TranscriptEntry};
+use crate::protocol::turn::TurnInput;
+use crate::protocol::{AgentInput, format, replay};
 use crate::runtime::clock;
 use std::sync::Arc;
 
@@ -58,6 +59,11 @@ impl Agent {
                     self.append(ChatMessage::user(format::claimed(&task)))?;
                     intake.cause = Some(format!("claimed task {}", task.id));
                 }
+                AgentInput::GoOn { task, why } => {
+                    if self.go_on(task.as_deref(), &why)? {
+                        intake.cause = Some("resumed".to_owned());
+                    }
+                }
                 AgentInput::Offered(tools) => self.offer(tools),
                 AgentInput::Verdict(request) => {
                     let mark = format!("<plan-verdict request=\"{}\"", request.id);
@@ -75,6 +81,24 @@ impl Agent {
             }
         }
         Ok(intake)
+    }
+
+    /// Takes up what a cut-off conversation left; says whether there was anything.
+    fn go_on(&mut self, task: Option<&Task>, why: &str) -> Result<bool, String> {
+        let told = |start: &str| self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.contains(start)));
+        let text = match task {
+            Some(task) if !told(&format::claim_mark(task.id)) => format::claimed(task),
+            Some(task) => format::notice(&format!(
+                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
+                task.id, task.subject
+            )),
+            None if replay::is_unfinished(&self.messages) => {
+                format::notice(&format!("You were interrupted ({why}). Look at what is there, then go on."))
+            }
+            None => return Ok(false),
+        };
+        self.append(ChatMessage::user(text))?;
+        Ok(true)
     }
 
     /// The protocol's tools stand beside the member's own, until others are offered.
@@ -104,7 +128,7 @@ impl Agent {
             self.offset = mail.next;
             if let Some(last) = mail.messages.last() {
                 from = Some(last.from.to_string());
-                self.messages.push(ChatMessage::user(format::mails(&mail.messages)));
+                self.push(ChatMessage::user(format::mails(&mail.messages)));
             }
         }
     }
@@ -116,10 +140,41 @@ impl Agent {
         self.mail && self.env.store.mail_after(&self.member.name, self.offset, MAIL_BATCH).is_ok_and(|mail| mail.messages.iter().any(asks))
     }
 
-    /// Takes an interrupt, an end or a kill out of the queue, if one is there.
-    pub(super) fn take_urgent(&mut self) -> Option<AgentInput> {
-        let urgent = |i: &AgentInput| matches!(i, AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. });
-        let at = self.queue.iter().position(urgent)?;
-        self.queue.remove(at)
+    /// What ends the turn here, between two steps: a kill before an end by handshake before an interrupt. Mail that came
+    /// with it stays unread, so that it is not taken as seen by a model that was not asked.
+    pub(super) fn take_halt(&mut self) -> Option<TurnInput> {
+        self.take(|i| matches!(i, AgentInput::Kill { .. }))
+            .or_else(|| self.take(|i| matches!(i, AgentInput::End { .. })))
+            .or_else(|| self.take(|i| matches!(i, AgentInput::Interrupt)))
+    }
+
+    /// What ends even a step that runs: a kill before an interrupt. An end by handshake waits for the boundary and hides
+    /// neither.
+    pub(super) fn take_cancel(&mut self) -> Option<TurnInput> {
+        self.take(|i| matches!(i, AgentInput::Kill { .. })).or_else(|| self.take(|i| matches!(i, AgentInput::Interrupt)))
+    }
+
+    fn take(&mut self, wanted: fn(&AgentInput) -> bool) -> Option<TurnInput> {
+        let at = self.queue.iter().position(wanted)?;
+        match self.queue.remove(at)? {
+            AgentInput::Kill { reason } => {
+                // At once: their two seconds run beside those of the tool that is cancelled.
+                self.jobs.kill_all();
+                Some(TurnInput::Stop { reason })
+            }
+            AgentInput::End { reason } => Some(TurnInput::Stop { reason }),
+            AgentInput::Interrupt => Some(TurnInput::Interrupt),
+            AgentInput::Mail
+            | AgentInput::Tell { .. }
+            | AgentInput::Claimed(_)
+            | AgentInput::GoOn { .. }
+            | AgentInput::Offered(_)
+            | AgentInput::Verdict(_) => None,
+        }
+    }
+
+    /// The supervisor is gone, and with it the app.
+    pub(super) fn app_ended(&mut self) {
+        self.queue.push_front(AgentInput::Kill { reason: "the app ended".into() });
     }
 }

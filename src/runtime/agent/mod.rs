@@ -13,12 +13,13 @@ use super::clock;
 use super::env::RuntimeEnv;
 use super::inbound::Inbound;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{Activity, ChatMessage, Member, ToolSpec, TranscriptEntry};
+use crate::domain::{Activity, ChatMessage, Generation, Member, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::{Outcome, Turn, TurnEffect, TurnInput};
-use crate::protocol::{AgentInput, AgentReport, format, replay};
+use crate::protocol::{AgentInput, AgentReport, compaction, format, replay};
 use crate::tool::{Audience, shell::Jobs};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// What an agent needs to start.
@@ -31,6 +32,9 @@ pub struct Seat {
     pub protocol: String,
     /// Keep the conversation of its transcript.
     pub resume: bool,
+    /// Where its inbox ended when it was started, in bytes: a new generation reads on from there. Measured before
+    /// anybody could write to it.
+    pub inbox_end: u64,
     /// What everybody shares.
     pub env: Arc<RuntimeEnv>,
     /// To the supervisor.
@@ -38,6 +42,9 @@ pub struct Seat {
     /// From the supervisor.
     pub down: mpsc::Receiver<AgentInput>,
 }
+
+/// How long the end of an agent waits for its background commands: TERM, two seconds, KILL.
+const JOBS_GRACE: Duration = Duration::from_millis(2_400);
 
 /// How an agent ended.
 struct End {
@@ -61,8 +68,13 @@ pub(super) struct Agent {
     offered: Arc<Vec<ToolSpec>>,
     audience: Audience,
     model: String,
+    /// Tokens of the conversation, from the server's last count on; 0 = not counted.
     context: u64,
+    /// No compaction before the conversation is longer than this, in tokens.
+    floor: u64,
     last_text: String,
+    /// What turns said that went over into the next one without a rest.
+    said: Vec<String>,
     port: Arc<port::AgentPort>,
     jobs: Arc<Jobs>,
 }
@@ -76,11 +88,13 @@ enum TurnEnd {
 /// Runs a member until it ends. The report of the end is the last thing it sends.
 pub async fn run(seat: Seat) {
     let mut agent = Agent::new(seat.member, seat.team, &seat.protocol, seat.env, seat.up, seat.down);
-    let end = match agent.load(seat.resume) {
+    let end = match agent.load(seat.resume, seat.inbox_end) {
         Ok(()) => agent.live().await,
         Err(reason) => End { failed: true, reason },
     };
     agent.jobs.kill_all();
+    // Its commands end before it is told that it has ended.
+    let _ = tokio::time::timeout(JOBS_GRACE, agent.jobs.settled()).await;
     agent.env.live.remove(&agent.member.name);
     agent.tell(AgentReport::Ended { failed: end.failed, reason: end.reason });
 }
@@ -117,7 +131,9 @@ impl Agent {
             offset: 0,
             messages: Vec::new(),
             context: 0,
+            floor: 0,
             last_text: String::new(),
+            said: Vec::new(),
             member,
             team,
             env,
@@ -127,7 +143,7 @@ impl Agent {
     }
 
     /// Takes up the conversation on disk, or marks the beginning of a new one.
-    fn load(&mut self, resume: bool) -> Result<(), String> {
+    fn load(&mut self, resume: bool, inbox_end: u64) -> Result<(), String> {
         let name = &self.member.name;
         if resume {
             let (entries, faults) = self.env.store.transcript(name).map_err(|e| e.to_string())?;
@@ -138,13 +154,25 @@ impl Agent {
                 }
                 self.offset = replayed.inbox_offset;
                 self.messages = replayed.messages;
+                self.first_words();
                 return Ok(());
             }
         }
         // A lead that never ran reads the mail that waits for it; a teammate's new generation never sees the old one's.
-        self.offset = if name.is_lead() && resume { 0 } else { self.env.store.inbox_end(name).map_err(|e| e.to_string())? };
+        self.offset = if resume && (name.is_lead() || self.member.generation == Generation::default()) { 0 } else { inbox_end };
+        if resume {
+            self.first_words();
+        }
+        let name = &self.member.name;
         let started = TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset };
         self.env.store.append_transcript(name, &[started]).map(|_| ()).map_err(|e| e.to_string())
+    }
+
+    /// A member that was cut off before its first instruction reached the transcript is told it now.
+    fn first_words(&mut self) {
+        if let Some(text) = self.member.prompt.clone().filter(|_| self.messages.is_empty()) {
+            self.queue.push_front(AgentInput::Tell { text, cause: "prompt" });
+        }
     }
 
     async fn live(&mut self) -> End {
@@ -172,7 +200,8 @@ impl Agent {
             if self.poll_down() {
                 continue;
             }
-            self.tell(AgentReport::Rested { outcome: outcome.clone(), text: self.last_text.clone() });
+            let text = self.take_words();
+            self.tell(AgentReport::Rested { outcome: outcome.clone(), text });
             match self.down.recv().await {
                 Some(input) => self.queue_input(input),
                 None => return End { failed: false, reason: "the app ended".into() },
@@ -182,7 +211,8 @@ impl Agent {
 
     /// One turn: from something new in the conversation to rest or end.
     async fn turn(&mut self) -> TurnEnd {
-        self.last_text.clear();
+        let before = std::mem::take(&mut self.last_text);
+        self.said.extend((!before.is_empty()).then_some(before));
         let mut turn = Turn::new(self.env.settings.round_cap);
         let mut effects: VecDeque<TurnEffect> = turn.handle(TurnInput::Begin).into();
         while let Some(effect) = effects.pop_front() {
@@ -201,7 +231,11 @@ impl Agent {
                 TurnEffect::Fail { reason } => return TurnEnd::End(End { failed: true, reason }),
                 TurnEffect::Compact => match self.compact().await {
                     Ok(()) => continue,
-                    Err(input) => turn.handle(input),
+                    Err(input) => {
+                        // The call that was to follow does not.
+                        effects.clear();
+                        turn.handle(input)
+                    }
                 },
                 TurnEffect::Call => match self.call_model().await {
                     Ok(input) => turn.handle(input),
@@ -223,8 +257,23 @@ impl Agent {
         }
         let entry = TranscriptEntry::Message { at: clock::now(), message: message.clone() };
         self.env.store.append_transcript(&self.member.name, &[entry]).map_err(|e| format!("the transcript cannot be written: {e}"))?;
-        self.messages.push(message);
+        self.push(message);
         Ok(())
+    }
+
+    fn push(&mut self, message: ChatMessage) {
+        if self.context > 0 {
+            self.context += compaction::tokens_of(message.size());
+        }
+        self.messages.push(message);
+    }
+
+    /// What was said since the last rest: all of it, where mail made one turn go over into the next.
+    fn take_words(&mut self) -> String {
+        let last = std::mem::take(&mut self.last_text);
+        let mut said = std::mem::take(&mut self.said);
+        said.extend((!last.is_empty()).then_some(last));
+        said.join("\n\n")
     }
 
     fn tell(&self, report: AgentReport) {

@@ -1,13 +1,15 @@
 //! One tool call: checked, authorized, run, cancelled when the person or the supervisor says so.
 
 use super::Agent;
+use crate::collaboration;
 use crate::domain::{Activity, ChatMessage, Reply, TeamCommand, ToolCall, text};
 use crate::llm::arguments::parse_arguments;
+use crate::protocol::AgentReport;
 use crate::protocol::turn::{Follow, Turn, TurnEffect, TurnInput};
-use crate::protocol::{AgentInput, AgentReport};
 use crate::runtime::clock;
 use crate::runtime::live::LiveKind;
 use crate::tool::{Control, Effect, TeamPort, Tool, ToolContext, ToolOutcome};
+use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,22 +23,22 @@ const EVENT_OUTPUT: usize = 2_000;
 /// What ended the wait for a tool.
 enum Wait {
     Done(ToolOutcome),
-    Urgent(AgentInput, ToolOutcome),
+    /// The turn ends; what the tool had by then.
+    Halted(TurnInput, ToolOutcome),
 }
 
 impl Agent {
     /// Runs one call and returns what the turn does next.
     pub(super) async fn run_tool(&mut self, turn: &mut Turn, call: ToolCall) -> Vec<TurnEffect> {
         self.poll_down();
-        match self.take_urgent() {
-            Some(AgentInput::Interrupt) => return turn.handle(TurnInput::Interrupt),
-            Some(AgentInput::Kill { reason } | AgentInput::End { reason }) => return turn.handle(TurnInput::Stop { reason }),
-            Some(_) | None => {}
+        if let Some(halt) = self.take_halt() {
+            return turn.handle(halt);
         }
         if self.shutdown_waits() {
             return turn.handle(TurnInput::Yield);
         }
-        if self.offered.iter().any(|tool| tool.name == call.name) {
+        // Out of turn, the protocol itself says why the call does not count.
+        if self.offered.iter().any(|tool| tool.name == call.name) || collaboration::is_tool(&call.name) {
             return self.use_protocol_tool(turn, call).await;
         }
         let (tool, arguments) = match self.env.tools.prepare(&call.name, &call.arguments, self.audience) {
@@ -45,21 +47,14 @@ impl Agent {
         };
         match self.run_prepared(&call, tool, arguments).await {
             Wait::Done(outcome) => turn.handle(ended(&call, outcome, None)),
-            Wait::Urgent(input, outcome) => {
+            Wait::Halted(halt, outcome) => {
                 let result = ChatMessage::Tool { call_id: call.id.clone(), name: call.name.clone(), content: outcome.content, ok: false };
                 let mut effects = vec![TurnEffect::Append(result)];
-                let rest = match input {
-                    AgentInput::Kill { reason } | AgentInput::End { reason } => turn.handle(TurnInput::Stop { reason }),
-                    AgentInput::Mail
-                    | AgentInput::Tell { .. }
-                    | AgentInput::Claimed(_)
-                    | AgentInput::Offered(_)
-                    | AgentInput::Verdict(_)
-                    | AgentInput::Interrupt => turn.handle(TurnInput::Interrupt),
-                };
                 // The running call has its result already.
                 effects.extend(
-                    rest.into_iter().filter(|e| !matches!(e, TurnEffect::Append(ChatMessage::Tool { call_id, .. }) if *call_id == call.id)),
+                    turn.handle(halt)
+                        .into_iter()
+                        .filter(|e| !matches!(e, TurnEffect::Append(ChatMessage::Tool { call_id, .. }) if *call_id == call.id)),
                 );
                 effects
             }
@@ -83,7 +78,9 @@ impl Agent {
         };
         let (ok, output) = (outcome.ok, extract(&outcome.content));
         self.tell(AgentReport::ToolEnded { call: call.id.clone(), tool: call.name.clone(), ok, millis: 0, output });
-        turn.handle(ended(&call, outcome, None))
+        // The same refusal again and again ends the turn, as it does with faulty arguments.
+        let fault = (!outcome.ok).then(|| format!("{}: {}", call.name, outcome.content));
+        turn.handle(ended(&call, outcome, fault))
     }
 
     async fn run_prepared(&mut self, call: &ToolCall, tool: Arc<dyn Tool>, arguments: Value) -> Wait {
@@ -105,8 +102,10 @@ impl Agent {
                     Err(refusal) => ToolOutcome::error(refusal.to_string()),
                 }
             });
-            match self.wait_for(asked, &cancel).await {
+            // Nothing runs yet that would need time to end.
+            match self.wait_for(asked, &cancel, Duration::ZERO).await {
                 Wait::Done(outcome) if outcome.ok => {}
+                Wait::Halted(halt, _) => return Wait::Halted(halt, ToolOutcome::error("not run: it still waited for permission")),
                 refused => return refused,
             }
         }
@@ -114,9 +113,9 @@ impl Agent {
         self.tell(AgentReport::ToolBegan { call: call.id.clone(), tool: name.clone(), summary: summary.clone() });
         self.doing(Activity::Tool { tool: name.clone(), summary, since: began });
         let context = self.context_for(&cancel);
-        let waited = self.wait_for(tool.run(arguments, context), &cancel).await;
+        let waited = self.wait_for(tool.run(arguments, context), &cancel, CANCEL_GRACE).await;
         let outcome = match &waited {
-            Wait::Done(outcome) | Wait::Urgent(_, outcome) => outcome,
+            Wait::Done(outcome) | Wait::Halted(_, outcome) => outcome,
         };
         let millis = u64::try_from(clock::now().since(began).as_millis()).unwrap_or(u64::MAX);
         let output = extract(&outcome.content);
@@ -139,28 +138,21 @@ impl Agent {
     }
 
     /// Waits for a tool while listening to the supervisor; an interrupt or a kill cancels it and waits for what it has.
-    async fn wait_for(&mut self, mut tool: futures::future::BoxFuture<'static, ToolOutcome>, cancel: &CancellationToken) -> Wait {
+    async fn wait_for(&mut self, mut tool: BoxFuture<'static, ToolOutcome>, cancel: &CancellationToken, grace: Duration) -> Wait {
         loop {
             tokio::select! {
                 biased;
                 input = self.down.recv() => match input {
                     Some(input) => self.queue_input(input),
-                    None => self.queue.push_front(AgentInput::Kill { reason: "the app ended".into() }),
+                    None => self.app_ended(),
                 },
                 outcome = &mut tool => return Wait::Done(outcome),
             }
-            let urgent = match self.take_urgent() {
-                Some(end @ AgentInput::End { .. }) => {
-                    self.queue.push_front(end);
-                    None
-                }
-                other => other,
-            };
-            if let Some(urgent) = urgent {
+            if let Some(halt) = self.take_cancel() {
                 cancel.cancel();
-                let late = tokio::time::timeout(CANCEL_GRACE, tool).await;
+                let late = tokio::time::timeout(grace, tool).await;
                 let outcome = late.unwrap_or_else(|_| ToolOutcome::error("cancelled; it did not come back in time"));
-                return Wait::Urgent(urgent, outcome);
+                return Wait::Halted(halt, outcome);
             }
         }
     }

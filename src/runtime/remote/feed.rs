@@ -297,6 +297,7 @@ impl Known {
             | TeamEvent::Noticed { .. }
             | TeamEvent::Denied { .. }
             | TeamEvent::Traced { .. }
+            | TeamEvent::ProtocolShown { .. }
             | TeamEvent::ProtocolChanged { .. }
             | TeamEvent::Finished { .. } => {}
         }

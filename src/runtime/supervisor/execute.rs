@@ -70,6 +70,9 @@ impl Supervisor {
     /// Applies a fact, logs it, shows it.
     pub(super) fn emit(&mut self, event: TeamEvent) {
         self.core.apply(&event);
+        if matches!(event, TeamEvent::Finished { .. }) {
+            self.drive.forget_goal();
+        }
         if matches!(event, TeamEvent::MemberChanged { .. } | TeamEvent::MemberRemoved { .. }) {
             self.team_dirty.get_or_insert_with(|| clock::now().plus(super::timers::TEAM_DELAY));
         }

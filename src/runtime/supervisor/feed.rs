@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 
 /// History that a new screen gets, in bytes of the log's end. Enough for hours; bounded, so that a start stays quick.
 const HISTORY_MAX: u64 = 8 << 20;
+/// Notices of this process that a new screen gets.
+const NOTICES_MAX: usize = 50;
 /// Mail that a new screen gets of one inbox, in bytes of its end.
 const MAIL_MAX: u64 = 64 << 10;
 /// Bytes read from the log at once.
@@ -22,6 +24,12 @@ impl Supervisor {
         let record = EventRecord { v: EVENT_VERSION, seq: self.seq, at: clock::now(), event };
         let shared = Arc::new(record.clone());
         self.subscribers.retain(|tx| tx.send(shared.clone()).is_ok());
+        if matches!(record.event, TeamEvent::Noticed { .. }) {
+            if self.notices.len() >= NOTICES_MAX {
+                self.notices.pop_front();
+            }
+            self.notices.push_back(shared);
+        }
         self.log.push(record);
     }
 
@@ -47,7 +55,7 @@ impl Supervisor {
 
     /// The state as events: what a screen that starts now has to know.
     pub(super) fn snapshot(&self) -> Vec<TeamEvent> {
-        let mut events = vec![self.opened.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
+        let mut events = vec![self.opened.1.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
         for member in self.core.members() {
             events.push(TeamEvent::MemberChanged { member: member.clone(), why: None });
             events.push(TeamEvent::ActivityChanged { name: member.name.clone(), activity: self.core.activity(&member.name) });
@@ -59,22 +67,31 @@ impl Supervisor {
         }));
         let mut requests: Vec<_> = self.core.requests().cloned().collect();
         requests.sort_by_key(|r| (r.created, r.id.clone()));
+        events.extend(self.shown());
         events.extend(requests.into_iter().map(|request| TeamEvent::RequestChanged { request }));
         events
     }
 
-    /// The state first, then what the log tells of the time before this process, then everything that comes.
+    /// The state first, then what the log tells of the time before, the notices of this process, and then everything that comes.
     pub(super) fn subscribe(&mut self, tx: mpsc::UnboundedSender<Arc<EventRecord>>) {
         self.write_log();
         let at = clock::now();
         let known = self.seq;
         for event in self.snapshot() {
+            // The one fact of the snapshot that has a moment of its own: what is older belongs to earlier runs.
+            let at = if matches!(event, TeamEvent::Opened { .. }) { self.opened.0 } else { at };
             if tx.send(Arc::new(EventRecord { v: EVENT_VERSION, seq: known, at, event })).is_err() {
                 return;
             }
         }
         for record in self.mail().into_iter().chain(self.history()) {
             if tx.send(record).is_err() {
+                return;
+            }
+        }
+        // What this process had to say before the screen was there: damaged files, interrupted members, which model.
+        for notice in &self.notices {
+            if tx.send(notice.clone()).is_err() {
                 return;
             }
         }
@@ -109,7 +126,10 @@ impl Supervisor {
         loop {
             match self.env.store.events_after(from, READ) {
                 Ok(Events { records, next, .. }) if next != from => {
-                    out.extend(records.into_iter().filter(|r| is_history(&r.event)).map(Arc::new));
+                    // What was noticed since this process runs still holds; older notices do not.
+                    let holds =
+                        |r: &EventRecord| is_history(&r.event) || (r.seq > self.first_seq && matches!(r.event, TeamEvent::Noticed { .. }));
+                    out.extend(records.into_iter().filter(holds).map(Arc::new));
                     from = next;
                 }
                 Ok(_) => return out,
@@ -150,6 +170,7 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::RequestChanged { .. }
         | TeamEvent::Noticed { .. }
         | TeamEvent::ProtocolChanged { .. }
+        | TeamEvent::ProtocolShown { .. }
         | TeamEvent::Finished { .. } => false,
     }
 }

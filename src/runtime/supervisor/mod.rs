@@ -19,7 +19,8 @@ use super::env::RuntimeEnv;
 use super::ids::RandomIds;
 use super::inbound::{Inbound, ReplyTo};
 use crate::domain::{EventRecord, MemberName, Party, Refusal, RequestId, TeamCommand};
-use crate::protocol::{AgentReport, Effect, Input, TeamCore};
+use crate::protocol::effect::Phase;
+use crate::protocol::{AgentReport, Effect, Input, Mark, TeamCore};
 use crate::store::{Guard, Key, Revision};
 use execute::Carried;
 use seats::Seats;
@@ -47,14 +48,17 @@ pub struct Supervisor {
     deferred: HashMap<RequestId, ReplyTo>,
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
+    /// The number before this process's first line.
+    first_seq: u64,
     log: Vec<EventRecord>,
+    notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
     inbox_seen: HashMap<MemberName, u64>,
     own_mail: HashSet<Arc<str>>,
     own_mail_order: VecDeque<Arc<str>>,
     missing: BTreeSet<Key>,
-    opened: crate::domain::TeamEvent,
+    opened: (crate::domain::Timestamp, crate::domain::TeamEvent),
     watching: bool,
     poll_at: Option<crate::domain::Timestamp>,
     ids: RandomIds,
@@ -89,13 +93,16 @@ impl Supervisor {
     /// Handles an input and those that wait behind it; returns the reply of a close.
     fn take_batch(&mut self, first: Inbound) -> Option<tokio::sync::oneshot::Sender<()>> {
         let mut next = Some(first);
-        for _ in 0..BATCH {
-            let Some(inbound) = next.take() else { break };
+        let mut taken = 0;
+        while let Some(inbound) = next.take() {
             match inbound {
                 Inbound::Command { by, generation, command, reply } => self.on_command(by, generation, command, reply),
                 Inbound::Report { name, generation, report, seen } => self.on_report(name, generation, report, seen),
                 Inbound::TellBack { name, generation, text } => {
                     if self.core.member(&name).is_some_and(|m| m.generation == generation) {
+                        if self.core.is_at_rest(&name) {
+                            self.core.mark(Mark::Phase { name: name.clone(), phase: Phase::Called });
+                        }
                         self.tell(&name, crate::protocol::AgentInput::Tell { text, cause: "background command" });
                     }
                 }
@@ -103,10 +110,9 @@ impl Supervisor {
                 Inbound::Subscribe(tx) => self.subscribe(tx),
                 Inbound::Close(done) => return Some(done),
             }
-            next = self.rx.try_recv().ok();
-        }
-        if let Some(left) = next {
-            let _ = self.tx.send(left);
+            taken += 1;
+            // What is left stays where it is: order within the channel is the order in which things happened.
+            next = if taken < BATCH { self.rx.try_recv().ok() } else { None };
         }
         None
     }
@@ -121,14 +127,25 @@ impl Supervisor {
             TeamCommand::UseProtocolTool { tool, arguments } if self.core.is_driving() => {
                 self.use_protocol_tool(&by, &tool, arguments, reply)
             }
-            command => self.handle(&Input::Command { by, command }, Some(reply)),
+            command => {
+                self.drive_before(&by, &command);
+                self.handle(&Input::Command { by, command }, Some(reply));
+            }
         }
     }
 
     fn on_report(&mut self, name: MemberName, generation: crate::domain::Generation, report: AgentReport, seen: u64) {
-        // More is under way to it: it will work again, and rest later.
-        if matches!(report, AgentReport::Rested { .. }) && !self.seats.has_seen_all(&name, generation, seen) {
-            return;
+        let mut report = report;
+        if let AgentReport::Rested { text, .. } = &mut report {
+            // More is under way to it: it will work again, and rest later.
+            if !self.seats.has_seen_all(&name, generation, seen) {
+                return self.seats.keep_words(&name, generation, std::mem::take(text));
+            }
+            let earlier = self.seats.take_words(&name, generation);
+            // Where a protocol chooses who acts, an output is what came of one step.
+            if !self.core.is_driving() && !earlier.is_empty() {
+                *text = if text.is_empty() { earlier } else { format!("{earlier}\n\n{text}") };
+            }
         }
         if matches!(report, AgentReport::Ended { .. }) {
             self.seats.forget(&name, generation);
@@ -139,6 +156,7 @@ impl Supervisor {
     /// Decides an input, carries it out, and settles what follows.
     fn handle(&mut self, input: &Input, reply: Option<ReplyTo>) {
         let mut reply = reply;
+        let mut taken = false;
         for _ in 0..RETRIES {
             let effects = match self.core.decide(input, clock::now(), &mut self.ids) {
                 Ok(effects) => effects,
@@ -148,7 +166,10 @@ impl Supervisor {
                 }
             };
             match self.carry_out(effects, &mut reply) {
-                Carried::Done => break,
+                Carried::Done => {
+                    taken = true;
+                    break;
+                }
                 Carried::Lost(outside) => self.take_outside(*outside),
                 Carried::Failed(error) => {
                     tracing::error!(%error, "store");
@@ -159,7 +180,10 @@ impl Supervisor {
             }
         }
         answer(&mut reply, Err(Refusal::Store("another process keeps changing this: try again".into())));
-        self.drive_after(input);
+        // What was refused means nothing for a run; what an agent tells does, whatever the disk says.
+        if taken || matches!(input, Input::Report { .. }) {
+            self.drive_after(input);
+        }
         self.settle();
     }
 
@@ -182,13 +206,21 @@ impl Supervisor {
         tracing::error!("consequences did not end");
     }
 
-    /// Brings in what another process wrote. Effects that fail here are reported; the next change brings them again.
+    /// Brings in what another process wrote. When what follows from it loses in turn, that newer version comes in first:
+    /// its revision is known from then on, so nothing else would ever bring it.
     fn take_outside(&mut self, outside: crate::protocol::Outside) {
-        let input = Input::Outside(outside);
-        if let Ok(effects) = self.core.decide(&input, clock::now(), &mut self.ids)
-            && let Carried::Failed(error) = self.carry_out(effects, &mut None)
-        {
-            self.notice_store(&error);
+        let mut waiting = vec![Input::Outside(outside)];
+        for _ in 0..RETRIES {
+            let Some(input) = waiting.last() else { return };
+            let Ok(effects) = self.core.decide(input, clock::now(), &mut self.ids) else { return };
+            match self.carry_out(effects, &mut None) {
+                Carried::Done => drop(waiting.pop()),
+                Carried::Lost(newer) => waiting.push(Input::Outside(*newer)),
+                Carried::Failed(error) => {
+                    self.notice_store(&error);
+                    waiting.pop();
+                }
+            }
         }
     }
 
@@ -204,6 +236,7 @@ impl Supervisor {
 
     /// Stops everybody now, bounded, then writes what is left.
     async fn close(&mut self) {
+        self.freeze_drive();
         self.seats.kill_all();
         while let Some(ended) = self.seats.next_end_within(crate::runtime::supervisor::seats::CLOSE_GRACE).await {
             while let Ok(inbound) = self.rx.try_recv() {

@@ -6,9 +6,9 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{TeamEvent, Timestamp};
-use crate::protocol::TeamCore;
+use crate::domain::{MemberName, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
+use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
@@ -80,7 +80,17 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
         revisions.insert(Key::Request(request.id.clone()), revision);
         loaded.requests.push(request);
     }
+    loaded.lead_has_work = lead_has_work(env)?;
     Ok(Files { loaded, revisions, faults })
+}
+
+/// Whether the lead was in the middle of something when its last process ended. Its status in the file may be older.
+fn lead_has_work(env: &RuntimeEnv) -> Result<bool, StoreError> {
+    let lead = MemberName::lead();
+    let (entries, _) = env.store.transcript(&lead)?;
+    let replayed = replay::replay(&entries);
+    let begun = replayed.generation.is_some();
+    Ok(begun && (replay::is_unfinished(&replayed.messages) || env.store.inbox_end(&lead)? > replayed.inbox_offset))
 }
 
 fn build(
@@ -96,7 +106,8 @@ fn build(
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
-    let (core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    let (mut core, effects) = TeamCore::open(env.settings.clone(), loaded, now);
+    core.configure(env.protocol_config.clone());
     let opened = TeamEvent::Opened {
         team: core.name().to_owned(),
         protocol: core.protocol().to_owned(),
@@ -121,14 +132,16 @@ fn build(
         subscribers: Vec::new(),
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
+        first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
+        notices: VecDeque::new(),
         log_start: history_start(log_end),
         team_dirty: None,
         inbox_seen,
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
         missing: BTreeSet::new(),
-        opened,
+        opened: (now, opened),
         watching: false,
         poll_at: None,
         ids: RandomIds,
@@ -154,7 +167,7 @@ impl Supervisor {
     }
 
     async fn begin(mut self) {
-        self.record(self.opened.clone());
+        self.record(self.opened.1.clone());
         for text in self.env.notices.clone() {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }

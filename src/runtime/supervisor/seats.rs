@@ -20,6 +20,10 @@ struct Slot {
     tx: mpsc::Sender<AgentInput>,
     abort: AbortHandle,
     told: u64,
+    /// Its channel was full: it was taken off for that.
+    hung: bool,
+    /// What it said at rests that did not count, because more was under way to it.
+    words: String,
 }
 
 /// All agents' tasks.
@@ -41,6 +45,23 @@ impl Seats {
     /// Whether the agent has taken all that it was told.
     pub fn has_seen_all(&self, name: &MemberName, generation: Generation, seen: u64) -> bool {
         self.slots.get(name).is_some_and(|slot| slot.generation == generation && slot.told == seen)
+    }
+
+    /// Keeps what an agent said at a rest that does not count.
+    pub fn keep_words(&mut self, name: &MemberName, generation: Generation, text: String) {
+        let slot = self.slots.get_mut(name).filter(|slot| slot.generation == generation && !text.is_empty());
+        if let Some(slot) = slot {
+            slot.words = if slot.words.is_empty() { text } else { format!("{}\n\n{text}", slot.words) };
+        }
+    }
+
+    /// What was kept, for the rest that counts.
+    pub fn take_words(&mut self, name: &MemberName, generation: Generation) -> String {
+        self.slots
+            .get_mut(name)
+            .filter(|slot| slot.generation == generation)
+            .map(|slot| std::mem::take(&mut slot.words))
+            .unwrap_or_default()
     }
 
     pub fn forget(&mut self, name: &MemberName, generation: Generation) {
@@ -90,19 +111,23 @@ impl Seats {
 impl Supervisor {
     pub(super) fn start(&mut self, member: &Arc<Member>, resume: bool) {
         let (tx, down) = mpsc::channel(DOWN_CAPACITY);
+        let inbox_end = self.env.store.inbox_end(&member.name).unwrap_or(0);
         let seat = Seat {
             member: member.clone(),
             team: self.core.name().to_owned(),
             protocol: self.core.protocol().to_owned(),
             resume,
+            inbox_end,
             env: self.env.clone(),
             up: self.tx.clone(),
             down,
         };
         let abort = self.seats.tasks.spawn(agent::run(seat));
         self.seats.names.insert(abort.id(), (member.name.clone(), member.generation));
-        self.seats.slots.insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0 });
-        self.inbox_seen.entry(member.name.clone()).or_insert_with(|| self.env.store.inbox_end(&member.name).unwrap_or(0));
+        self.seats
+            .slots
+            .insert(member.name.clone(), Slot { generation: member.generation, tx, abort, told: 0, hung: false, words: String::new() });
+        self.inbox_seen.entry(member.name.clone()).or_insert(inbox_end);
     }
 
     pub(super) fn tell(&mut self, name: &MemberName, input: AgentInput) {
@@ -111,6 +136,7 @@ impl Supervisor {
             Ok(()) => slot.told += 1,
             Err(mpsc::error::TrySendError::Full(_)) => {
                 tracing::error!(%name, "the agent does not take what it is told");
+                slot.hung = true;
                 slot.abort.abort();
             }
             Err(mpsc::error::TrySendError::Closed(_)) => {}
@@ -120,8 +146,11 @@ impl Supervisor {
     /// A task ended. One that did not say so itself panicked or was taken off by force: the member's end all the same.
     pub(super) fn seat_ended(&mut self, ended: Option<Ended>) {
         let Some(Ended { name, generation, fault: Some(fault) }) = ended else { return };
+        let hung = self.seats.slots.get(&name).is_some_and(|slot| slot.generation == generation && slot.hung);
         self.seats.forget(&name, generation);
-        let (failed, reason) = if fault.is_panic() {
+        let (failed, reason) = if hung {
+            (true, format!("it hung: {DOWN_CAPACITY} things that it was told were not taken"))
+        } else if fault.is_panic() {
             let text = panic_text(fault);
             tracing::error!(%name, text, "a member's task panicked");
             (true, format!("internal error (a panic): {text}"))

@@ -58,6 +58,28 @@ impl Grid {
         self.vertical(right, area.y, bottom);
     }
 
+    /// Takes the strokes out of an area, and from its neighbours the ends that would point into it.
+    pub fn clear(&mut self, area: Area) {
+        let (right, bottom) = (area.x + area.width, area.y + area.height);
+        let columns = usize::from(self.area.width).max(1);
+        for (y, row) in (self.area.y..).zip(self.cells.chunks_mut(columns)) {
+            for (x, bits) in (self.area.x..).zip(row) {
+                let (beside, above) = ((area.y..bottom).contains(&y), (area.x..right).contains(&x));
+                if beside && above {
+                    *bits = 0;
+                } else if beside && x + 1 == area.x {
+                    *bits &= !RIGHT;
+                } else if beside && x == right {
+                    *bits &= !LEFT;
+                } else if above && y + 1 == area.y {
+                    *bits &= !DOWN;
+                } else if above && y == bottom {
+                    *bits &= !UP;
+                }
+            }
+        }
+    }
+
     /// Draws the lines; those around `focused` stand out.
     pub fn draw(&self, painter: &mut Painter<'_>, focused: Option<Area>) {
         let outer = focused.map(|area| Area {
@@ -66,7 +88,8 @@ impl Grid {
             width: area.width + 2,
             height: area.height + 2,
         });
-        for (y, row) in (self.area.y..).zip(self.cells.chunks(usize::from(self.area.width).max(1))) {
+        let columns = usize::from(self.area.width).max(1);
+        for (y, row) in (self.area.y..).zip(self.cells.chunks(columns)) {
             for (x, bits) in (self.area.x..).zip(row).filter(|(_, bits)| **bits != 0) {
                 let around = outer.is_some_and(|outer| outer.contains(x, y));
                 painter.text(x, y, 1, sign(*bits), if around { Role::BorderFocused } else { Role::Border });

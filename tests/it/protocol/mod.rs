@@ -2,9 +2,13 @@
 
 mod board;
 mod conversation;
+mod faults;
+mod files;
 mod finishing;
+mod lifecycle;
 mod outside;
 mod plans;
 mod shutdown;
 mod turn;
+mod verdict_words;
 mod world;

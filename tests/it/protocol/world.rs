@@ -34,6 +34,8 @@ pub struct World {
     pub saved: Vec<String>,
     pub timers: BTreeMap<Timer, Timestamp>,
     pub settled: Vec<(RequestId, Result<Reply, Refusal>)>,
+    /// This many writes happen, then one fails.
+    pub writes_left: Option<usize>,
     ids: Counted,
 }
 
@@ -64,6 +66,7 @@ impl World {
             saved: Vec::new(),
             timers: BTreeMap::new(),
             settled: Vec::new(),
+            writes_left: None,
             ids: Counted::default(),
         };
         world.carry_out(effects).expect("opening");
@@ -88,9 +91,9 @@ impl World {
 
     pub fn handle(&mut self, input: Input) -> Result<Option<Reply>, Refusal> {
         let effects = self.core.decide(&input, self.now, &mut self.ids)?;
-        let reply = self.carry_out(effects)?;
+        let carried = self.carry_out(effects);
         self.settle();
-        Ok(reply.0)
+        Ok(carried?.0)
     }
 
     fn settle(&mut self) {
@@ -99,7 +102,9 @@ impl World {
             if effects.is_empty() {
                 return;
             }
-            self.carry_out(effects).expect("settling");
+            if self.carry_out(effects).is_err() {
+                return;
+            }
         }
         panic!("consequences do not end");
     }
@@ -183,6 +188,24 @@ impl World {
     fn carry_out(&mut self, effects: Vec<Effect>) -> Result<(Option<Reply>, ()), Refusal> {
         let mut reply = None;
         for effect in effects {
+            let writes = matches!(
+                effect,
+                Effect::CreateTask(_)
+                    | Effect::SaveTask(_)
+                    | Effect::DeleteTask(_)
+                    | Effect::CreateRequest(_)
+                    | Effect::SaveRequest(_)
+                    | Effect::SaveTeam
+                    | Effect::Deliver(_)
+            );
+            match self.writes_left {
+                Some(0) if writes => {
+                    self.writes_left = None;
+                    return Err(Refusal::Store("no space left".into()));
+                }
+                Some(n) if writes => self.writes_left = Some(n - 1),
+                Some(_) | None => {}
+            }
             match effect {
                 Effect::CreateTask(t) | Effect::SaveTask(t) => self.saved.push(format!("task {}", t.id.0)),
                 Effect::DeleteTask(id) => self.saved.push(format!("no task {}", id.0)),

@@ -1,6 +1,6 @@
 //! A scripted model server on loopback: raw TCP, so that it can do what HTTP libraries do not allow.
 //!
-//! The n-th request gets the n-th reply, the last reply repeats. Requests are kept to be asserted on.
+//! The n-th request gets the n-th reply, the last reply repeats; or a function answers. Requests are kept to be asserted on.
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -162,11 +162,21 @@ pub struct Fake {
 
 impl Fake {
     pub async fn start(replies: Vec<Reply>) -> Self {
+        let replies = Mutex::new(replies);
+        Self::answering(move |_| {
+            let mut replies = replies.lock().unwrap();
+            if replies.len() > 1 { replies.remove(0) } else { replies[0].clone() }
+        })
+        .await
+    }
+
+    /// Each request gets what `brain` says to it.
+    pub async fn answering(brain: impl Fn(&Seen) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, log) = watch::channel(Log::default());
         let mut tasks = JoinSet::new();
-        tasks.spawn(serve(listener, replies, Arc::new(sender)));
+        tasks.spawn(serve(listener, Arc::new(brain), Arc::new(sender)));
         Self { address, log, _tasks: tasks }
     }
 
@@ -195,20 +205,18 @@ impl Fake {
     }
 }
 
-async fn serve(listener: TcpListener, replies: Vec<Reply>, log: Arc<watch::Sender<Log>>) {
-    let replies = Arc::new(Mutex::new(replies));
+type Brain = Arc<dyn Fn(&Seen) -> Reply + Send + Sync>;
+
+async fn serve(listener: TcpListener, brain: Brain, log: Arc<watch::Sender<Log>>) {
     let mut connections = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
-        connections.spawn(answer(socket, replies.clone(), log.clone()));
+        connections.spawn(answer(socket, brain.clone(), log.clone()));
     }
 }
 
-async fn answer(mut socket: TcpStream, replies: Arc<Mutex<Vec<Reply>>>, log: Arc<watch::Sender<Log>>) {
+async fn answer(mut socket: TcpStream, brain: Brain, log: Arc<watch::Sender<Log>>) {
     let Some(seen) = read_request(&mut socket).await else { return };
-    let reply = {
-        let mut replies = replies.lock().unwrap();
-        if replies.len() > 1 { replies.remove(0) } else { replies[0].clone() }
-    };
+    let reply = brain(&seen);
     log.send_modify(|log| log.seen.push(seen));
     if let Some(head) = reply.head {
         let _ = socket.write_all(format!("{head}\r\n").as_bytes()).await;

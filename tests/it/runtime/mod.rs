@@ -1,7 +1,10 @@
 //! The supervisor with real agents, files and tools.
 
 mod demo;
+mod driving;
 mod exercises;
+mod nine;
 mod protocols;
+mod races;
 mod restart;
 mod stopping;

@@ -29,6 +29,20 @@ async fn with_worker(dir: &std::path::Path) -> TestTeam {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mail_written_right_after_the_spawn_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = "format = 1\n[[rule]]\non = \"mail\"\n[[rule.step]]\nsay = \"I read it\"\n";
+    let mut team = TestTeam::open(dir.path(), scripted(words), settings());
+    for at in 0..8 {
+        let name = format!("m{at}");
+        team.spawn(&name, "reader").await;
+        team.human(TeamCommand::Send { to: name.clone(), content: "hello".into() }).await.unwrap();
+        team.until("answer", |e| matches!(e, TeamEvent::AnswerFinished { name: who, .. } if who.same(&name))).await;
+    }
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_task_file_written_by_an_editor_is_claimed_and_completed() {
     let dir = tempfile::tempdir().unwrap();
     let mut team = with_worker(dir.path()).await;
@@ -94,5 +108,34 @@ async fn t19_a_corrupt_task_is_reported_and_left_and_the_rest_works() {
     let mut team = TestTeam::open(dir.path(), scripted("format = 1"), settings());
     team.until("task 2", |e| matches!(e, TeamEvent::TaskChanged { task, .. } if task.id == TaskId(2))).await;
     assert_eq!(std::fs::read(dir.path().join(".tasks/task_1.json")).unwrap(), b"{\"id\":1,");
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_said_before_the_screen_opened_is_told_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join(".tasks")).unwrap();
+    std::fs::write(dir.path().join(".tasks/task_3.json"), b"{ this is no task").unwrap();
+    let mut team = TestTeam::open(dir.path(), scripted(WORKER), settings());
+    team.until("the lead", |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.status == MemberStatus::Idle)).await;
+    let mut late = signoff::runtime::Team::subscribe(&team.handle);
+    let told = tokio::time::timeout(crate::support::team::DEADLINE, async {
+        while let Some(record) = late.recv().await {
+            if matches!(&record.event, TeamEvent::Noticed { text, .. } if text.contains("task_3")) {
+                return true;
+            }
+        }
+        false
+    });
+    assert!(told.await.unwrap());
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lead_that_was_given_nothing_had_no_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = TestTeam::open(dir.path(), scripted(WORKER), settings());
+    team.until("the lead", |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.status == MemberStatus::Idle)).await;
+    assert!(!team.events.iter().any(|r| matches!(r.event, TeamEvent::TurnEnded { .. })), "{}", team.story());
     team.close().await;
 }

@@ -1,5 +1,6 @@
 //! A real team in a directory of its own: files, supervisor, agents, tools; only the model is scripted.
 
+use signoff::collaboration::ProtocolConfig;
 use signoff::domain::*;
 use signoff::llm::ChatModel;
 use signoff::llm::scripted::ScriptedModel;
@@ -39,6 +40,10 @@ pub fn store_at(dir: &Path) -> TeamStore {
 
 impl TestTeam {
     pub fn open(dir: &Path, model: Arc<dyn ChatModel>, settings: TeamSettings) -> Self {
+        Self::open_with(dir, model, settings, ProtocolConfig::default())
+    }
+
+    pub fn open_with(dir: &Path, model: Arc<dyn ChatModel>, settings: TeamSettings, protocol_config: ProtocolConfig) -> Self {
         let dir = dir.canonicalize().unwrap();
         let store = store_at(&dir);
         let env = RuntimeEnv {
@@ -54,7 +59,7 @@ impl TestTeam {
                 compact: include_str!("../../../assets/prompts/compact.md").into(),
             },
             instructions: None,
-            protocol_config: Default::default(),
+            protocol_config,
             notices: Vec::new(),
             live: Arc::new(LiveBoard::default()),
         };
@@ -127,6 +132,40 @@ impl TestTeam {
             task.await.unwrap();
         }
         self.dir.clone()
+    }
+
+    /// Ends like kill -9: nobody says goodbye, nothing more is written.
+    pub async fn crash(mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+            let _ = task.await;
+        }
+    }
+
+    /// Everything that was told until now, without waiting.
+    pub fn drain(&mut self) -> Vec<Arc<EventRecord>> {
+        let mut later = Vec::new();
+        while let Ok(record) = self.rx.try_recv() {
+            later.push(record.clone());
+            self.events.push(record);
+        }
+        later
+    }
+
+    pub async fn spawn(&self, name: &str, role: &str) {
+        let order = SpawnOrder { name: name.into(), role: role.into(), ..SpawnOrder::default() };
+        self.human(TeamCommand::Spawn(order)).await.unwrap();
+    }
+
+    /// The trace so far: who, rule, outcome.
+    pub fn trace(&self) -> Vec<(String, String, String)> {
+        let line = |r: &Arc<EventRecord>| match &r.event {
+            TeamEvent::Traced { who, rule, outcome, .. } => {
+                Some((who.as_ref().map(ToString::to_string).unwrap_or_default(), rule.clone(), outcome.clone()))
+            }
+            _ => None,
+        };
+        self.events.iter().filter_map(line).collect()
     }
 
     /// What happened, for failures.
