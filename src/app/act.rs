@@ -71,8 +71,8 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
             }
             state.needs = Some(NeedsList::default());
         }
-        Action::Spawn => state.form = Some(Form::new(FormKind::Spawn)),
-        Action::NewTask => state.form = Some(Form::new(FormKind::Task)),
+        Action::Spawn => open_form(state, FormKind::Spawn),
+        Action::NewTask => open_form(state, FormKind::Task),
         Action::Search => state.prompt = Some(Prompt::new(Purpose::Search, "")),
         Action::SetProtocol if !is_available(state, action) => {
             return state.hint("members are at work: the protocol changes only while the team is idle", now);
@@ -93,6 +93,12 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         _ => {}
     }
     Vec::new()
+}
+
+/// A form, with what was written into it before it was closed without sending.
+fn open_form(state: &mut State, kind: FormKind) {
+    let draft = state.form_draft.take().filter(|form| form.kind == kind);
+    state.form = Some(draft.unwrap_or_else(|| Form::new(kind)));
 }
 
 fn focus(state: &mut State, pane: Pane) {
@@ -177,6 +183,12 @@ fn task(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         return state.hint(why, now);
     }
     match action {
+        Action::CompleteTask if works_on(state, &task) => {
+            let owner = task.owner.as_ref().map_or("somebody", |name| name.as_str());
+            let question = format!("{owner} works on {id}. Mark it as done all the same?");
+            state.confirm = Some(Confirm { question, action: ConfirmAction::Complete(id) });
+            Vec::new()
+        }
         Action::CompleteTask => vec![state.command(format!("completing {id}"), TeamCommand::CompleteTask { task: id })],
         Action::ReleaseTask => vec![state.command(format!("releasing {id}"), TeamCommand::ReleaseTask { task: id, note: None })],
         Action::RepairTask => vec![state.command(format!("repairing {id}"), TeamCommand::RepairTask { task: id })],
@@ -197,6 +209,12 @@ fn task(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
             Vec::new()
         }
     }
+}
+
+/// Whether a live member has the task in progress.
+fn works_on(state: &State, task: &crate::domain::Task) -> bool {
+    let owner = task.owner.as_ref().filter(|_| task.status == crate::domain::TaskStatus::InProgress);
+    owner.and_then(|name| state.team.member(name)).is_some_and(|view| view.member.status.is_live())
 }
 
 fn delete_question(state: &State, id: TaskId, subject: &str) -> String {

@@ -21,7 +21,7 @@ pub mod overlay;
 pub mod pane;
 pub mod projection;
 pub mod protocol_text;
-mod reading;
+pub mod reading;
 pub mod rich;
 pub mod state;
 mod update;

@@ -72,7 +72,8 @@ fn click(state: &mut State, column: u16, row: u16) {
             let view = state.roster.selected.as_ref().and_then(|name| state.team.member(name));
             if let Some(view) = view {
                 let list = state.inbox.list(view);
-                state.inbox.selected = list.get(state.inbox.top + at).cloned();
+                let place = state.view.inbox_rows.get(at).copied();
+                state.inbox.selected = place.and_then(|place| list.get(place).cloned());
             }
         }
         Pane::Activity => {}

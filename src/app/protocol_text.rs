@@ -38,7 +38,11 @@ pub fn page(team: &Projection, cols: usize, utc_offset: i32) -> Page {
     team.shown.sections.iter().filter(|section| !section.rows.is_empty()).for_each(|section| page.section(section, team));
     page.heading("Steps, the newest first");
     if team.trace.is_empty() {
-        page.wrapped(&[Span::new("Nobody has acted yet.", Ink::Dim)], &Indent::default(), None);
+        page.wrapped(
+            &[Span::new("Nobody has acted yet. Each step appears here: who was chosen, by which rule, and what came out.", Ink::Dim)],
+            &Indent::default(),
+            None,
+        );
     }
     team.trace.iter().rev().for_each(|step| page.step(step, utc_offset));
     page

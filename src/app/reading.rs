@@ -107,7 +107,8 @@ fn around(from: usize, len: usize, way: Way) -> impl Iterator<Item = usize> {
     })
 }
 
-fn holds(kind: &FeedKind, wanted: &str) -> bool {
+/// Whether an entry holds what is searched for (in small letters).
+pub fn holds(kind: &FeedKind, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
     match kind {
         FeedKind::Answer { text, reasoning } => has(text) || reasoning.as_deref().is_some_and(has),

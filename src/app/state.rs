@@ -146,7 +146,7 @@ pub struct StatusLine {
 }
 
 /// A command that was given and not answered yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Sent {
     /// What it was, for the answer's words.
     pub label: String,
@@ -154,6 +154,8 @@ pub struct Sent {
     pub answers: Option<RequestId>,
     /// Leave when it is answered.
     pub then_quit: bool,
+    /// The form it came from, for the case that it is refused.
+    pub form: Option<Box<Form>>,
 }
 
 /// What an editor session is for.
@@ -172,8 +174,8 @@ pub struct Alerts {
     pub waiting: Vec<String>,
     /// When something was told last.
     pub last: Option<Timestamp>,
-    /// The window's title as it was set last.
-    pub title: String,
+    /// What the window's title tells: how many requests wait, of which team.
+    pub titled: Option<(usize, String)>,
 }
 
 /// The screen's state.
@@ -215,6 +217,8 @@ pub struct State {
     pub focused: bool,
     /// Whether the mouse is captured.
     pub mouse: bool,
+    /// A form that was closed without sending.
+    pub(super) form_draft: Option<Form>,
     pub(super) sent: HashMap<u64, Sent>,
     pub(super) edits: HashMap<u64, EditPurpose>,
     pub(super) alerts: Alerts,
@@ -255,6 +259,7 @@ impl State {
             view: ViewMemory::default(),
             focused: true,
             mouse,
+            form_draft: None,
             sent: HashMap::new(),
             edits: HashMap::new(),
             alerts: Alerts::default(),
@@ -279,8 +284,17 @@ impl State {
             _ => None,
         };
         let token = self.token();
-        self.sent.insert(token, Sent { label: label.into(), answers, then_quit: false });
+        self.sent.insert(token, Sent { label: label.into(), answers, then_quit: false, form: None });
         Cmd::Team { token, command }
+    }
+
+    /// Remembers the form that a command came from until it is answered.
+    pub(super) fn keep_form(&mut self, cmd: &Cmd, form: Option<Form>) {
+        if let Cmd::Team { token, .. } = cmd
+            && let Some(sent) = self.sent.get_mut(token)
+        {
+            sent.form = form.map(Box::new);
+        }
     }
 
     /// Whether an answer to this request is under way.

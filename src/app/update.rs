@@ -34,7 +34,8 @@ pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
         Msg::Edited { token, result } => on_edited(state, token, result, now),
         Msg::Transcript { name, entries } => {
             if let Some(detail) = state.detail.as_mut().filter(|d| matches!(&d.kind, DetailKind::Transcript(n) if *n == name)) {
-                detail.load(entries);
+                let live = state.team.member(&name).is_some_and(|view| view.member.status.is_live());
+                detail.load(entries, if live { ToolState::Running } else { ToolState::Cut });
             }
             Vec::new()
         }
@@ -186,17 +187,32 @@ fn on_live(state: &mut State, name: &MemberName, kind: LiveKind, text: &str, res
 
 fn on_reply(state: &mut State, token: u64, result: Result<Reply, Refusal>, now: Timestamp) -> Vec<Cmd> {
     let Some(sent) = state.sent.remove(&token) else { return Vec::new() };
+    let then_quit = sent.then_quit;
     match result {
-        Err(refusal) => state.say(StatusLevel::Error, &format!("{}: {refusal}", sent.label), now),
+        Err(refusal) => refused(state, sent, &refusal, now),
         Ok(Reply::Said(text)) => state.say(StatusLevel::Info, &text, now),
         Ok(Reply::Spawned(member)) => {
             state.roster.selected = Some(member.name.clone());
             state.say(StatusLevel::Info, &format!("{} is spawned", member.name), now);
         }
-        Ok(Reply::Task(task)) => state.say(StatusLevel::Info, &format!("{}: done, {} {}", sent.label, task.id, task.subject), now),
-        Ok(_) => state.say(StatusLevel::Info, &format!("{}: done", sent.label), now),
+        Ok(Reply::Task(task)) => {
+            state.say(StatusLevel::Info, &format!("{}: {}", super::words::done(&sent.label, Some(task.id)), task.subject), now);
+        }
+        Ok(_) => state.say(StatusLevel::Info, &super::words::done(&sent.label, None), now),
     }
-    if sent.then_quit { vec![Cmd::Quit] } else { Vec::new() }
+    if then_quit { vec![Cmd::Quit] } else { Vec::new() }
+}
+
+/// A refusal is shown where it can be mended: in the form that it came from, if nothing else was opened meanwhile.
+fn refused(state: &mut State, sent: super::state::Sent, refusal: &Refusal, now: Timestamp) {
+    let free = state.form.is_none() && state.prompt.is_none() && state.confirm.is_none() && state.palette.is_none();
+    match sent.form {
+        Some(form) if free => state.form = Some(form.refused(refusal.to_string())),
+        form => {
+            state.form_draft = form.map(|form| *form).or(state.form_draft.take());
+            state.say(StatusLevel::Error, &format!("{}: {refusal}", sent.label), now);
+        }
+    }
 }
 
 fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now: Timestamp) -> Vec<Cmd> {

@@ -78,6 +78,8 @@ pub struct ViewMemory {
     /// The row of the selected request, where it is one in a list.
     pub request_row: Area,
     digest: Option<(usize, Digest)>,
+    /// The message in each row of the inbox, by its place in the list.
+    pub inbox_rows: Vec<usize>,
     fresh: bool,
 }
 

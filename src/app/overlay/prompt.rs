@@ -193,11 +193,14 @@ fn submit(state: &mut State, now: Timestamp) -> Vec<Cmd> {
         Purpose::Note { id, digest } => {
             words.iter().for_each(|text| state.remember(text));
             let verdict = Verdict::Approve { note: words, edited: None, always: false };
-            vec![state.command("approving", TeamCommand::Answer { id, verdict, shown: digest })]
+            vec![state.command(format!("approving {id}"), TeamCommand::Answer { id, verdict, shown: digest })]
         }
         Purpose::Feedback { id, digest } => {
             words.iter().for_each(|text| state.remember(text));
-            vec![state.command("rejecting", TeamCommand::Answer { id, verdict: Verdict::Reject { feedback: words }, shown: digest })]
+            vec![state.command(
+                format!("rejecting {id}"),
+                TeamCommand::Answer { id, verdict: Verdict::Reject { feedback: words }, shown: digest },
+            )]
         }
         Purpose::Filter(_) => Vec::new(),
         Purpose::Search => crate::app::reading::search(state, &text, now),

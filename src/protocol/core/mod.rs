@@ -38,12 +38,12 @@ use std::sync::Arc;
 struct Seat {
     activity: Activity,
     phase: Phase,
+    in_turn: bool,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,
     killed: bool,
     reports_back: bool,
-    /// Was told something while it rested; its agent has not said yet whether that is work.
     spend: Spend,
     order: usize,
 }

@@ -6,10 +6,17 @@ use crate::app::detail_text;
 use crate::app::feed::{Depth, Source};
 use crate::app::overlay::{DetailKind, needs, protocols};
 use crate::app::pane::keep_visible;
+use crate::app::rich::{Ink, Span};
 use crate::app::view::{Area, Choice};
+use crate::app::words::{self, Tone};
 use crate::app::{State, rich};
 use crate::domain::Timestamp;
 use crate::tui::style::Role;
+
+/// From this height on a transcript begins with facts about its member.
+const FACTS_HEIGHT: u16 = 12;
+/// Lines of facts at most.
+const FACTS_MAX: usize = 4;
 
 /// Whether something covers the panes.
 pub fn is_open(state: &State) -> bool {
@@ -28,7 +35,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     } else if state.protocols.is_some() {
         ("Ways of working together".to_owned(), protocol_list(painter, state, rows))
     } else if matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Transcript(_))) && state.help.is_none() {
-        transcript(painter, state, rows)
+        let rest = member_facts(painter, state, rows, now);
+        transcript(painter, state, rest)
     } else {
         text(painter, state, rows, now)
     };
@@ -112,12 +120,50 @@ fn title(state: &State) -> String {
         Some(DetailKind::Task(id)) => format!("Task {id}"),
         Some(DetailKind::Message(_)) => "Message".into(),
         Some(DetailKind::Trace) => "Protocol".into(),
-        Some(DetailKind::Transcript(name)) => match state.team.member(name).map(|view| view.member.clone()) {
-            Some(member) => one_line(&format!("Transcript: {name}, {}, generation {}", member.role, member.generation.0), 60),
-            None => format!("Transcript: {name}"),
-        },
+        Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
         None => String::new(),
     }
+}
+
+/// Who it is and how it is, whole: the roster has no room for a long reason. Returns what is left below.
+fn member_facts(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp) -> Area {
+    let Some(DetailKind::Transcript(name)) = state.detail.as_ref().map(|d| &d.kind) else { return rows };
+    let Some(view) = state.team.member(name).filter(|_| rows.height >= FACTS_HEIGHT) else { return rows };
+    let member = &view.member;
+    let words = words::member(member.status, &view.activity, member.reason.as_deref(), now, state.options.utc_offset);
+    let tone = match words.tone {
+        Tone::Attention => Ink::Attention,
+        Tone::Failed => Ink::Error,
+        Tone::Active | Tone::Quiet | Tone::Done => Ink::Text,
+    };
+    let mut facts = vec![Span::new(format!("{} {}", words.tone.glyph(), words.text), tone)];
+    let mut add = |text: String| facts.push(Span::new(format!(" · {text}"), Ink::Dim));
+    if !words.time.is_empty() {
+        add(words.time.clone());
+    }
+    if let Some(task) = member.task {
+        add(format!("task {task}"));
+    }
+    if !member.name.same(&member.role) {
+        add(one_line(&member.role, 60));
+    }
+    add(format!("generation {}", member.generation.0));
+    if view.spend.calls > 0 {
+        add(format!("{} tokens, {}", words::tokens(view.spend.usage.total()), words::cost(&view.spend)));
+    }
+    if let Some(percent) = view.context_percent() {
+        add(format!("context {percent}% full"));
+    }
+    let mut lines = Vec::new();
+    rich::wrap(&facts, usize::from(rows.width.saturating_sub(2)), &rich::Indent::default(), &mut lines);
+    lines.truncate(FACTS_MAX);
+    for (row, line) in (0..rows.height).zip(&lines) {
+        painter.spans(rows.x + 1, rows.y + row, usize::from(rows.width.saturating_sub(2)), line);
+    }
+    let used = u16::try_from(lines.len()).unwrap_or(0) + 1;
+    let rest = Area { y: rows.y + used, height: rows.height - used, ..rows };
+    state.view.overlay = rest;
+    rest
 }
 
 /// `12 to 40 of 210`; nothing when all is in sight.
@@ -149,10 +195,16 @@ fn transcript(painter: &mut Painter<'_>, state: &mut State, rows: Area) -> (Stri
     if lines.is_empty() {
         super::empty(painter, rows, "Nothing was said yet.");
     }
+    let hits = wanted.map(|w| detail.items.iter().filter(|item| crate::app::reading::holds(&item.kind, w)).count());
     let note = match (scroll.is_following(), scroll.new_below(&detail.items)) {
         (true, _) => "follows".into(),
         (false, 0) => "G follows".into(),
         (false, new) => format!("↓ {new} new"),
+    };
+    let note = match hits {
+        Some(1) => format!("1 place · {note}"),
+        Some(hits) => format!("{hits} places · {note}"),
+        None => note,
     };
     (title, note)
 }

@@ -42,6 +42,25 @@ impl Grid {
         self.vertical(right, area.y, bottom);
     }
 
+    /// Takes the strokes out of an area, and from its neighbours the ends that would point into it.
+    pub fn clear(&mut self, area: Area) {
+        self.cells.retain(|(x, y), _| !area.contains(*x, *y));
+        let (right, bottom) = (area.x + area.width, area.y + area.height);
+        for ((x, y), bits) in &mut self.cells {
+            let beside = (area.y..bottom).contains(y);
+            let above = (area.x..right).contains(x);
+            if beside && *x + 1 == area.x {
+                *bits &= !RIGHT;
+            } else if beside && *x == right {
+                *bits &= !LEFT;
+            } else if above && *y + 1 == area.y {
+                *bits &= !DOWN;
+            } else if above && *y == bottom {
+                *bits &= !UP;
+            }
+        }
+    }
+
     /// Draws the lines; those around `focused` stand out.
     pub fn draw(&self, painter: &mut Painter<'_>, focused: Option<Area>) {
         for ((x, y), bits) in &self.cells {

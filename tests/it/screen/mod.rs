@@ -5,6 +5,7 @@ mod harness;
 mod keymap;
 mod projection;
 mod protocols;
+mod readable;
 mod safety;
 mod snapshots;
 mod style;
