@@ -217,10 +217,7 @@ impl Page {
 
     fn trace(&mut self, team: &Projection) {
         self.say(&format!("Protocol {}: who acted, by which rule, and what came out", team.protocol), Ink::Strong);
-        if team.trace.is_empty() && team.protocol == "autonomous" {
-            let text = "Nothing is traced: members claim tasks from the board by themselves. A task's history (3, then Enter) says who took it and when.";
-            self.say(text, Ink::Dim);
-        } else if team.trace.is_empty() {
+        if team.trace.is_empty() {
             self.say("Nothing yet. Each step appears here: who was chosen, by which rule, and what came out.", Ink::Dim);
         }
         for step in &team.trace {
