@@ -174,8 +174,8 @@ pub struct Alerts {
     pub waiting: Vec<String>,
     /// When something was told last.
     pub last: Option<Timestamp>,
-    /// The window's title as it was set last.
-    pub title: String,
+    /// What the window's title tells: how many requests wait, of which team.
+    pub titled: Option<(usize, String)>,
 }
 
 /// The screen's state.

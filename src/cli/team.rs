@@ -16,6 +16,9 @@ use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Longest name that a team takes from its directory, in characters.
+const NAME_MAX: usize = 64;
+
 /// What a team that runs here is made of.
 pub struct Opening {
     /// The directory the team works in, canonical.
@@ -73,7 +76,7 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions } = opening;
     if settings.name.is_empty() {
-        settings.name = workspace.file_name().map(|name| one_line(&name.to_string_lossy(), 60)).unwrap_or_default();
+        settings.name = named_after(&workspace);
     }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
@@ -104,6 +107,11 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         Some(opened) => Ok(Arc::new(opened.handle)),
         None => Ok(Arc::new(remote)),
     }
+}
+
+/// A new team bears its directory's name, where nobody gave it another.
+fn named_after(workspace: &Path) -> String {
+    workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default()
 }
 
 /// Gives a team that exists another protocol, before it is opened.

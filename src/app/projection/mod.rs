@@ -171,8 +171,11 @@ impl Projection {
                 self.spend(name, model, *usage, *cost, *task);
                 self.change(name, |view| view.context = (*context, *window));
             }
-            TeamEvent::TurnStarted { .. }
-            | TeamEvent::TurnEnded { .. }
+            TeamEvent::TurnStarted { .. } => {
+                self.finished = None;
+                self.member_event(&record.event, at);
+            }
+            TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }

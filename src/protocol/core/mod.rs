@@ -44,7 +44,6 @@ struct Seat {
     ending: Option<String>,
     killed: bool,
     reports_back: bool,
-    /// Was told something while it rested; its agent has not said yet whether that is work.
     spend: Spend,
     order: usize,
 }

@@ -2,7 +2,7 @@
 
 use super::{Agent, End};
 use crate::domain::Activity;
-use crate::domain::conversation::AssistantAnswer;
+use crate::domain::conversation::{AssistantAnswer, FinishReason};
 use crate::domain::event::NoticeLevel;
 use crate::llm::{ChatRequest, ModelError, ModelEvent};
 use crate::protocol::turn::TurnInput;
@@ -107,6 +107,14 @@ impl Agent {
             context: if measured > 0 { measured } else { prompt + compaction::tokens_of(output) },
             window: self.env.window(&self.model),
         });
+        let cut = match answer.finish {
+            FinishReason::Stop | FinishReason::ToolCalls => None,
+            FinishReason::Length => Some("the answer was cut at the model's token limit"),
+            FinishReason::ContentFilter => Some("the provider's filter cut the answer"),
+        };
+        if let Some(cut) = cut {
+            self.notice(NoticeLevel::Warning, format!("{}: {cut}", self.member.name));
+        }
         self.tell(AgentReport::Answered { text: answer.text.clone(), reasoning: answer.reasoning.clone() });
         TurnInput::Answered(answer)
     }

@@ -94,7 +94,7 @@ async fn what_cannot_be_is_told_before_anything_is_asked() {
     let rig = Rig::new(|_| say("hello")).await;
     let wrong: [(&[&str], i32, &str); 8] = [
         (&["run", "go", "--protocol", "sequentiel"], 2, "sequential"),
-        (&["run", "go", "--plan", "ask"], 2, "--plans"),
+        (&["run", "go", "--plann", "ask"], 2, "--plann"),
         (&["run", "go", "--plans", "maybe"], 2, "auto"),
         (&["run", "go", "--timeout", "soon"], 2, "90s"),
         (&["run"], 2, "GOAL"),

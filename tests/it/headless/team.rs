@@ -47,11 +47,11 @@ async fn without_json_words_go_to_standard_error_and_the_answer_to_standard_outp
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_run_comes_back_to_the_same_team_and_prints_only_itself() {
-    let rig = Rig::new(|asked| match asked.nth {
-        1 => call("task_create", json!({ "subject": "later" }))
+    let rig = Rig::new(|asked| match (asked.who.as_str(), asked.nth) {
+        ("lead", 1) => call("task_create", json!({ "subject": "later" }))
             .and("spawn_teammate", json!({ "name": "alice", "role": "coder", "prompt": "Wait." })),
-        _ if asked.who == "lead" && asked.holds("second goal") => say("Both goals are known."),
-        _ if asked.has_task() => call("task_update", json!({ "task_id": 1, "status": "completed" })),
+        ("lead", _) if asked.holds("second goal") => say("Both goals are known."),
+        ("alice", _) if asked.has_task() => call("task_update", json!({ "task_id": 1, "status": "completed" })),
         _ => say("First done."),
     })
     .await;

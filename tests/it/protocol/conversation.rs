@@ -92,3 +92,30 @@ fn t16_a_sender_from_a_file_cannot_break_out_of_its_attribute() {
     assert_eq!(mail.matches(" type=\"").count(), 1);
     assert!(!mail.contains("type=\"shutdown_request\""));
 }
+
+#[test]
+fn a_conversation_taken_up_after_a_crash_is_cut_where_its_later_compaction_cut_it() {
+    let at = Timestamp(1);
+    let message = |message| TranscriptEntry::Message { at, message };
+    let two = ChatMessage::Assistant {
+        text: String::new(),
+        reasoning: None,
+        calls: vec![
+            ToolCall { id: CallId::new("a"), name: "bash".into(), arguments: "{}".into() },
+            ToolCall { id: CallId::new("b"), name: "bash".into(), arguments: "{}".into() },
+        ],
+    };
+    // The crash came before b had its result; five messages were kept later: the call, two results, and two more.
+    let entries = [
+        message(ChatMessage::user("old")),
+        message(two),
+        message(result("a")),
+        message(ChatMessage::user("go on")),
+        message(ChatMessage::user("more")),
+        TranscriptEntry::Compacted { at, summary: "before".into(), kept: 5 },
+    ];
+    let replayed = replay::replay(&entries);
+    assert_eq!(replayed.messages.len(), 6);
+    assert_eq!(replayed.messages[0], ChatMessage::user("before"));
+    assert!(matches!(&replayed.messages[1], ChatMessage::Assistant { calls, .. } if calls.len() == 2), "{:?}", replayed.messages);
+}

@@ -1,12 +1,12 @@
 //! Faults that a review and the simulation found, each as the smallest case: batches that a failing write cuts short,
 //! what dead agents leave behind, and the moments between being told something and beginning it.
 
-use super::world::{World, member, name};
+use super::world::{Counted, World, member, name};
 use signoff::domain::settings::{Budget, TeamSettings};
 use signoff::domain::*;
 use signoff::protocol::core::Loaded;
 use signoff::protocol::turn::Outcome;
-use signoff::protocol::{AgentInput, AgentReport, Input, Timer};
+use signoff::protocol::{AgentInput, AgentReport, Effect, Input, TeamCore, Timer};
 
 fn ask(w: &mut World, who: &str) -> Request {
     match w.human(TeamCommand::RequestShutdown { target: who.into(), reason: None }) {
@@ -140,16 +140,15 @@ fn a_lead_that_fails_before_it_begins_ends_the_run_too() {
 }
 
 #[test]
-fn writing_to_an_interrupted_lead_starts_it() {
-    let mut w = World::new();
-    w.ends("lead", true, "boom");
-    let mut team = w.core.team_config();
-    team.members[0].status = MemberStatus::Interrupted;
-    let mut w = World::with(TeamSettings::default(), Loaded { team: Some(team), ..Loaded::default() });
-    w.ends("lead", false, "stopped");
-    w.started.clear();
-    w.human(TeamCommand::Send { to: "lead".into(), content: "are you there?".into() }).unwrap();
-    assert_eq!(w.started, [(name("lead"), true)]);
+fn writing_to_a_lead_that_could_not_be_started_starts_it() {
+    let mut team = World::new().core.team_config();
+    team.members[0].status = MemberStatus::Working;
+    let loaded = Loaded { team: Some(team), ..Loaded::default() };
+    let (core, _not_carried_out) = TeamCore::open(TeamSettings::default(), loaded, Timestamp(1));
+    assert_eq!(core.members()[0].status, MemberStatus::Interrupted);
+    let command = TeamCommand::Send { to: "lead".into(), content: "are you there?".into() };
+    let effects = core.decide(&Input::Command { by: Party::Human, command }, Timestamp(2), &mut Counted::default()).unwrap();
+    assert!(effects.iter().any(|e| matches!(e, Effect::Start { member, resume: true } if member.name.is_lead())));
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_finished_board_gives_the_lead_one_turn_to_sum_up_and_then_the_run_ends() {
     assert!(w.told_to("lead").iter().any(|i| matches!(i, AgentInput::Tell { text, .. } if text.starts_with("<board-finished>"))));
     w.begins("lead");
     w.rests("lead");
-    assert_eq!(w.finished(), Some(("all 1 tasks are completed".into(), true)));
+    assert_eq!(w.finished(), Some(("the one task is completed".into(), true)));
 }
 
 #[test]
@@ -197,4 +197,39 @@ fn x_interrupts_and_the_member_then_takes_no_task_by_itself() {
     w.rests_with("bob", signoff::protocol::turn::Outcome::Interrupted, "");
     let task = w.task("a", &[]);
     assert_eq!(w.owner(task), None);
+}
+
+#[test]
+fn nothing_ends_while_mail_is_on_its_way() {
+    let mut w = World::team(&["alice"]);
+    goal(&mut w);
+    w.begins("alice");
+    w.rests("lead");
+    w.by(member("alice"), TeamCommand::Send { to: "lead".into(), content: "a question".into() }).unwrap();
+    w.rests("alice");
+    assert!(w.finished().is_none(), "the lead has not read it yet");
+    w.begins("lead");
+    w.rests("lead");
+    assert_eq!(w.finished(), Some(("the lead is done".into(), true)));
+}
+
+#[test]
+fn inbox_before_board_a_member_that_was_written_to_claims_nothing_first() {
+    let mut w = World::team(&["bob"]);
+    w.human(TeamCommand::Send { to: "bob".into(), content: "look here first".into() }).unwrap();
+    let task = w.task("a", &[]);
+    assert_eq!(w.owner(task), None);
+    w.begins("bob");
+    w.rests("bob");
+    assert_eq!(w.owner(task), Some("bob".into()));
+}
+
+#[test]
+fn the_wall_time_of_a_member_that_has_ended_changes_nothing() {
+    let member_budget = Budget { seconds: 60, ..Budget::default() };
+    let mut w = World::with(TeamSettings { member_budget, ..TeamSettings::default() }, Loaded::default());
+    w.spawn("bob");
+    w.ends("bob", false, "done");
+    w.handle(signoff::protocol::Input::Fired(signoff::protocol::Timer::WallTime(Some(name("bob"))))).unwrap();
+    assert_eq!(w.status("bob"), MemberStatus::Shutdown);
 }

@@ -127,3 +127,15 @@ fn l4_an_overflow_compacts_twice_and_then_fails_with_a_choice() {
     }
     assert!(matches!(&turn.handle(TurnInput::Overflow("too long".into()))[..], [TurnEffect::Fail { .. }]));
 }
+
+#[test]
+fn l4_compactions_that_made_room_are_not_counted_against_the_next() {
+    let mut turn = Turn::new(9);
+    turn.handle(TurnInput::Begin);
+    for round in 0..4 {
+        let compact = [TurnEffect::Compact, TurnEffect::Call];
+        assert_eq!(turn.handle(TurnInput::Overflow("too long".into())), compact, "round {round}");
+        turn.handle(calls(&["a"]));
+        turn.handle(done("a", Follow::On));
+    }
+}

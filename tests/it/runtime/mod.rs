@@ -5,5 +5,6 @@ mod driving;
 mod exercises;
 mod nine;
 mod protocols;
+mod races;
 mod restart;
 mod stopping;

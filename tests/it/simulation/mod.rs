@@ -3,6 +3,8 @@
 
 mod acts;
 mod agent;
+mod authority;
+mod board;
 mod disk;
 mod invariants;
 mod ledger;
@@ -10,4 +12,6 @@ mod meddling;
 mod oracle;
 mod random;
 mod rng;
+mod search;
+mod turns;
 mod world;
