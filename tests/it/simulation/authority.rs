@@ -12,9 +12,12 @@ use std::sync::Arc;
 /// Everybody who might try. `target` is the member the request is about.
 const WHO: [&str; 8] = ["human", "system", "lead", "target", "teammate", "stopped", "stranger", "outside"];
 
-/// Who may decide, in the order of [`WHO`]: by command where only the person reviews plans, by command where the lead does
+/// Yes or no for everybody, in the order of [`WHO`].
+type Row = [u8; WHO.len()];
+
+/// Who may decide: by command where only the person reviews plans, by command where the lead does
 /// too, and through a file (members and the runtime never write answers into files: only the person's other screens do).
-const MAY: [(RequestKind, [u8; 8], [u8; 8], [u8; 8]); 3] = [
+const MAY: [(RequestKind, Row, Row, Row); 3] = [
     //                         hu sy le ta te st ?? ou
     (RequestKind::Shutdown, [0, 1, 0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]),
     (RequestKind::Plan, [1, 0, 0, 0, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]),
@@ -147,7 +150,7 @@ fn ways(request: &Request) -> Vec<(Verdict, Digest, Way)> {
 }
 
 /// Commands that steer, with who may give them, in the order of [`WHO`]. The task is held by `target`.
-fn steering() -> Vec<(TeamCommand, [u8; 8])> {
+fn steering() -> Vec<(TeamCommand, Row)> {
     let task = TaskId(1);
     let all = [1, 1, 1, 1, 1, 0, 0, 0];
     let steers = [1, 1, 1, 0, 0, 0, 0, 0];

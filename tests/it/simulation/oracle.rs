@@ -3,7 +3,6 @@
 
 use super::world::World;
 use signoff::domain::request::PlanReviewer;
-use signoff::domain::settings::PlanMode;
 use signoff::domain::*;
 
 /// Who may decide a request. A shutdown: its target, or the runtime for it. A plan: the person, or the lead where policy
@@ -79,23 +78,38 @@ fn reaches(world: &World, from: TaskId, to: TaskId, open_only: bool) -> bool {
     false
 }
 
+/// Who gives a command, as far as the rules ask.
+struct Giver<'a> {
+    by: &'a Party,
+    boss: bool,
+    steers: bool,
+}
+
 /// Whether a command must be carried out (or refused) now; `None` where that cannot be told from outside.
 pub fn expected(world: &World, by: &Party, command: &TeamCommand) -> Option<bool> {
-    use TeamCommand as C;
     if !world.unseen.is_empty() || world.disk.fault.is_some() {
         return None;
     }
     let runs = |name: &MemberName| world.agents.contains_key(name);
     let boss = matches!(by, Party::Human | Party::System);
-    let steers = boss || (by.is_lead() && runs(&MemberName::lead()));
     match by {
         Party::Human | Party::System => {}
         Party::Member(name) if runs(name) => {}
         Party::Member(_) | Party::Outside(_) => return Some(false),
     }
+    let giver = Giver { by, boss, steers: boss || by.is_lead() };
+    on_the_board(world, &giver, command).or_else(|| on_the_team(world, &giver, command))
+}
+
+fn words(text: &str) -> bool {
+    !text.trim().is_empty()
+}
+
+/// Commands on tasks.
+fn on_the_board(world: &World, giver: &Giver<'_>, command: &TeamCommand) -> Option<bool> {
+    use TeamCommand as C;
+    let Giver { by, steers, .. } = *giver;
     let owns = |task: &Task| by.member().is_some() && task.owner.as_ref() == by.member();
-    let known = |text: &str| world.core.members().iter().find(|m| m.name.as_str().eq_ignore_ascii_case(text.trim()));
-    let words = |text: &str| !text.trim().is_empty();
     Some(match command {
         C::CreateTask { subject, blocked_by, .. } => {
             let id = world.core.board().next_id();
@@ -108,10 +122,7 @@ pub fn expected(world: &World, by: &Party, command: &TeamCommand) -> Option<bool
             by.member().is_some_and(|who| !holds(world, who)) && task(world, *id).is_some_and(free)
         }
         C::CompleteTask { task: id } => {
-            let closed = match by.member() {
-                Some(who) => read_only(world, who)?,
-                None => false,
-            };
+            let closed = by.member().map_or(Some(false), |who| read_only(world, who))?;
             let may = |t: &Task| t.status != TaskStatus::Completed && (owns(t) || steers) && (unblocked(world, t) || *by == Party::Human);
             !closed && task(world, *id).is_some_and(may)
         }
@@ -128,14 +139,25 @@ pub fn expected(world: &World, by: &Party, command: &TeamCommand) -> Option<bool
             steers && task(world, *id).is_some() && subject.as_ref().is_none_or(|s| words(s) && s.trim().chars().count() <= 500)
         }
         C::RepairTask { task: id } => {
-            let broken = |t: &Task| {
-                t.status == TaskStatus::Pending
-                    && t.blocked_by.iter().any(|b| task(world, *b).is_none() || (!done(world, *b) && reaches(world, *b, *id, true)))
-            };
+            let waits = |b: &TaskId| task(world, *b).is_none() || (!done(world, *b) && reaches(world, *b, *id, true));
+            let broken = |t: &Task| t.status == TaskStatus::Pending && t.blocked_by.iter().any(waits);
             steers && task(world, *id).is_some_and(broken)
         }
         C::GetTask { task: id } => task(world, *id).is_some(),
-        C::ListTasks | C::ListMembers | C::Brief => true,
+        C::ListTasks => true,
+        _ => return None,
+    })
+}
+
+/// Commands on members, mail and requests.
+fn on_the_team(world: &World, giver: &Giver<'_>, command: &TeamCommand) -> Option<bool> {
+    use TeamCommand as C;
+    let Giver { by, boss, steers } = *giver;
+    let runs = |name: &MemberName| world.agents.contains_key(name);
+    let known = |text: &str| world.core.members().iter().find(|m| m.name.as_str().eq_ignore_ascii_case(text.trim()));
+    let room = !world.ledger.stopping && world.agents.len() < world.settings.max_members;
+    Some(match command {
+        C::ListMembers | C::Brief => true,
         C::Send { to, content } => words(content) && may_send(world, by, to)?,
         C::Broadcast { content } => steers && words(content),
         C::RequestShutdown { target, .. } => {
@@ -147,35 +169,22 @@ pub fn expected(world: &World, by: &Party, command: &TeamCommand) -> Option<bool
                 Verdict::Approve { edited: Some(text), .. } => r.kind == RequestKind::Plan && words(text),
                 Verdict::Approve { edited: None, .. } | Verdict::Reject { .. } => true,
             };
-            world.core.request(id).is_some_and(|r| {
-                r.is_pending()
-                    && may_decide(by, r.kind, &r.target, world.settings.plan_reviewer)
-                    && *shown == Digest::of(&r.body)
-                    && edits(r)
-            })
+            let rightful = |r: &Request| may_decide(by, r.kind, &r.target, world.settings.plan_reviewer);
+            world.core.request(id).is_some_and(|r| r.is_pending() && rightful(r) && *shown == Digest::of(&r.body) && edits(r))
         }
         C::SubmitPlan { plan } => by.member().is_some_and(|who| !who.is_lead()) && words(plan),
         // Beyond the plans it is the policy's business.
-        C::Authorize(_) => {
-            if !read_only(world, by.member()?)? {
-                return None;
-            }
-            false
-        }
+        C::Authorize(_) => !read_only(world, by.member()?).filter(|closed| *closed)?,
         C::GetRequest { id } => world.core.request(id).is_some(),
         C::Spawn(order) => {
             let Ok(name) = MemberName::parse_teammate(order.name.trim()) else { return Some(false) };
             let taken = known(name.as_str()).is_some_and(|m| m.name != name || runs(&m.name));
-            steers && !world.ledger.stopping && !taken && world.agents.len() < world.settings.max_members
+            steers && !taken && room
         }
-        C::Resume { target } => {
-            let absent = known(target).is_some_and(|m| !runs(&m.name));
-            steers && absent && !world.ledger.stopping && world.agents.len() < world.settings.max_members
-        }
+        C::Resume { target } => steers && known(target).is_some_and(|m| !runs(&m.name)) && room,
         C::Interrupt { target } => steers && known(target).is_some_and(|m| runs(&m.name)),
-        C::SetPlanMode { mode } => boss && matches!(mode, PlanMode::Ask | PlanMode::Auto | PlanMode::Deny),
-        C::SetProtocol { .. } | C::UseProtocolTool { .. } => return None,
-        C::StopTeam { .. } => boss,
+        C::SetPlanMode { .. } | C::StopTeam { .. } => boss,
+        _ => return None,
     })
 }
 
