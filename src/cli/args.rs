@@ -57,6 +57,9 @@ pub struct Global {
     /// One line an event instead of the full screen, for screen readers
     #[arg(long, global = true)]
     pub plain: bool,
+    /// Run commands without the sandbox, even where one works
+    #[arg(long, global = true)]
+    pub unsafe_no_sandbox: bool,
 }
 
 /// What to do.

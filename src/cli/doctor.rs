@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::io::IsTerminal as _;
 
 /// What keeps commands in their place, in words.
-pub const SANDBOX: &str = "none yet: commands that no rule allows ask first";
+pub const SANDBOX: &str = "around commands where bubblewrap works; else they ask first";
 
 /// What a killed program may have left on: frame, mouse reports, bracketed paste, focus reports, keyboard protocol, hidden cursor,
 /// colours, alternate screen.

@@ -23,6 +23,8 @@ pub struct Session {
     pub env: Env,
     /// The settings file that `--config` names.
     pub config_flag: Option<PathBuf>,
+    /// Whether commands may be put behind the sandbox; `--unsafe-no-sandbox` says no.
+    pub sandboxed: bool,
 }
 
 /// The environment of this process; what is not text is left out.
@@ -55,7 +57,7 @@ impl Session {
         };
         let protocols: Vec<&str> = registry::names().collect();
         let loaded = load(LoadInput { user_file, workspace: &workspace, env: &env, flags, trust: &trust, protocols: &protocols })?;
-        Ok(Self { workspace, loaded, places, env, config_flag: global.config.clone() })
+        Ok(Self { workspace, loaded, places, env, config_flag: global.config.clone(), sandboxed: !global.unsafe_no_sandbox })
     }
 
     /// Tells which keys of an untrusted workspace were left out.

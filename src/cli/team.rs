@@ -12,6 +12,7 @@ use crate::runtime::clock;
 use crate::runtime::remote::{RemoteTeam, Runner};
 use crate::runtime::{LiveBoard, Prompts, RuntimeEnv, Team};
 use crate::store::{Expect, TeamStore, import};
+use crate::tool::sandbox::{Sandbox, SandboxPolicy, Surroundings, Tier};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct Opening {
     pub protocol: Option<String>,
     /// `AGENTS.md` of the project and of the person.
     pub instructions: Vec<Instructions>,
+    /// Whether commands may be put behind the sandbox.
+    pub sandboxed: bool,
 }
 
 impl Opening {
@@ -55,8 +58,23 @@ impl Opening {
             settings,
             chosen,
             instructions,
+            sandboxed: session.sandboxed,
         })
     }
+}
+
+/// How commands are started, and what the person should know about it. Tries what works here, which takes about 50 ms;
+/// where the full sandbox does not work, commands go on asking as the permission rules say.
+fn shell(workspace: &Path, sandboxed: bool) -> (ShellSettings, String) {
+    let guarded = ShellSettings::guarded();
+    if !sandboxed {
+        return (guarded, "no sandbox (--unsafe-no-sandbox): commands can do all that you can".into());
+    }
+    let sandbox = Sandbox::new(SandboxPolicy::new(workspace), Surroundings::of_process());
+    if sandbox.detection().tier == Tier::Full {
+        return (guarded.behind(sandbox), "commands run in a sandbox: this workspace is writable, the network is off".into());
+    }
+    (guarded, "no sandbox works here: commands that no rule allows ask first (`signoff doctor` tells more)".into())
 }
 
 /// The team through its files, if another process runs it.
@@ -74,12 +92,17 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// # Errors
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
-    let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions } = opening;
+    let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions, sandboxed } = opening;
     if settings.name.is_empty() {
         settings.name = named_after(&workspace);
     }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
+    let place = workspace.clone();
+    let (shell, about) = tokio::task::spawn_blocking(move || shell(&place, sandboxed))
+        .await
+        .map_err(|error| CliError::Failed(format!("the sandbox could not be tried: {error}")))?;
+    notices.push(about);
     if chosen.model.is_scripted() {
         let free = crate::domain::usage::Price { input: 0.0, output: 0.0, cached: None };
         settings.prices.insert(chosen.model_name.clone(), free);
@@ -91,7 +114,7 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let env = RuntimeEnv {
         model: chosen.model,
         model_name: chosen.model_name,
-        tools: Registry::with_shell(ShellSettings::guarded()),
+        tools: Registry::with_shell(shell),
         store,
         settings,
         workspace: workspace.into(),

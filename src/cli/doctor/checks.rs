@@ -6,6 +6,7 @@ use crate::cli::session::Session;
 use crate::config::{Env, ProviderConfig, env_var, secret};
 use crate::llm::discover::{PROBE_TIME, discover, usual_candidates};
 use crate::llm::openai;
+use crate::tool::sandbox::{self, Surroundings, Tier};
 use std::time::Duration;
 
 const TERMINAL: &str = "terminal";
@@ -159,6 +160,18 @@ async fn reach(name: &str, provider: &ProviderConfig, session: &Session) -> Chec
     }
 }
 
+/// What stands between commands and the rest of the machine, found by trying.
 pub(super) fn sandbox() -> Check {
-    Check::bad("sandbox", "commands", State::Warn, SANDBOX, "keep [permissions] commands = \"ask\"; run signoff in a container for more")
+    let found = sandbox::detect(&Surroundings::of_process());
+    let reasons = found.reasons.join(" ");
+    match found.tier {
+        Tier::Full => Check::ok("sandbox", "commands", format!("full: {reasons}")),
+        Tier::Reduced | Tier::None => Check::bad(
+            "sandbox",
+            "commands",
+            State::Warn,
+            format!("{SANDBOX}. {reasons}"),
+            "install bubblewrap, or keep [permissions] commands = \"ask\"",
+        ),
+    }
 }
