@@ -227,6 +227,8 @@ pub struct State {
     /// When the last key was pressed, and the one before it.
     pub(super) last_key: Option<Timestamp>,
     pub(super) previous_key: Option<Timestamp>,
+    /// The last key of a burst that began with a verdict that was not taken.
+    pub(super) burst: Option<Timestamp>,
     next_token: u64,
 }
 
@@ -267,6 +269,7 @@ impl State {
             watched: None,
             last_key: None,
             previous_key: None,
+            burst: None,
             next_token: 0,
         }
     }

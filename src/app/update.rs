@@ -13,6 +13,10 @@ use super::{mouse, reading, verdict, wake};
 use crate::domain::event::NoticeLevel;
 use crate::domain::{EventRecord, MemberName, Refusal, Reply, TeamCommand, TeamEvent, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A pause that ends a burst of keys.
+const PAUSE: Duration = Duration::from_millis(400);
 
 /// Takes a message in. Costs what the message changes, whatever the size of the team.
 pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
@@ -120,6 +124,9 @@ fn follow_transcript(state: &mut State, event: &TeamEvent) {
 
 fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
     state.previous_key = state.last_key.replace(now);
+    if is_burst(state, key, now) {
+        return Vec::new();
+    }
     if state.status.as_ref().is_some_and(|s| s.level != StatusLevel::Info) {
         state.status = None;
     }
@@ -143,6 +150,13 @@ fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
         Some(action) => run(state, action, now),
         None => Vec::new(),
     }
+}
+
+/// Whether a letter still belongs to what was typed after a verdict that was not taken.
+fn is_burst(state: &mut State, key: Key, now: Timestamp) -> bool {
+    let goes_on = key.typed().is_some() && state.burst.is_some_and(|last| now.since(last) < PAUSE);
+    state.burst = goes_on.then_some(now);
+    goes_on
 }
 
 /// The two keys that work even while text is written: redraw and suspend, when the prompt does not use them itself.

@@ -210,3 +210,22 @@ fn a_task_with_many_words_stays_on_its_line() {
     let rows = screen.screen().lines().filter(|row| row.contains("word word")).count();
     assert_eq!(rows, 1);
 }
+
+#[test]
+fn words_that_follow_a_verdict_that_came_too_soon_are_not_taken_as_commands() {
+    let mut screen = busy(80, 24);
+    screen.request(plan(2, "carol", "Another", "# Another"));
+    screen.draw();
+    screen.press_blind("r");
+    for key in ["n", "o", "S", "d", "q"] {
+        screen.wait(120);
+        screen.press_blind(key);
+    }
+    assert!(screen.commands().is_empty());
+    let text = screen.screen();
+    assert!(text.contains("look at it, then press again"), "{text}");
+    assert!(!text.contains("New teammate") && !text.contains("Waiting for"), "{text}");
+    screen.wait(1_000);
+    screen.press("n");
+    assert!(screen.screen().contains("New teammate"), "after a pause keys work again");
+}
