@@ -183,7 +183,7 @@ async fn autonomous_tells_in_its_trace_what_each_turn_was_for() {
     let mut team = open(dir.path(), "autonomous", worker, ProtocolConfig::default()).await;
     team.human(TeamCommand::CreateTask { subject: "a".into(), description: String::new(), blocked_by: vec![] }).await.unwrap();
     let (reason, ok) = team.until_finished().await;
-    assert!(ok && reason == "all 1 tasks are completed", "{reason}");
+    assert!(ok && reason == "the one task is completed", "{reason}");
     let trace = team.trace();
     assert!(trace.iter().any(|(_, rule, outcome)| rule == "claimed task #1" && outcome == "Done."), "{trace:?}");
     team.close().await;
