@@ -5,6 +5,7 @@ use super::markdown;
 use super::overlay::{DetailKind, help};
 use super::projection::Projection;
 use super::projection::requests_outcome;
+use super::protocol_text;
 use super::rich::{Indent, Ink, RichLine, Span, hard_wrap, line, wrap};
 use super::state::State;
 use super::view::DetailLines;
@@ -24,12 +25,17 @@ pub fn refresh(state: &mut State, cols: usize) {
     if state.view.detail.stamp == stamp && !state.view.detail.lines.is_empty() {
         return;
     }
+    if state.help.is_none() && matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Trace)) {
+        let page = protocol_text::page(&state.team, cols, state.options.utc_offset);
+        state.view.detail = DetailLines { stamp, lines: Arc::new(page.lines), targets: Arc::new(page.targets) };
+        return;
+    }
     let lines = if state.help.is_some() {
         help::lines(&state.options.keymap, cols)
     } else {
         state.detail.as_ref().map(|detail| lines(state, &detail.kind, cols)).unwrap_or_default()
     };
-    state.view.detail = DetailLines { stamp, lines: Arc::new(lines) };
+    state.view.detail = DetailLines { stamp, lines: Arc::new(lines), targets: Arc::default() };
 }
 
 fn lines(state: &State, kind: &DetailKind, cols: usize) -> Vec<RichLine> {
@@ -44,8 +50,7 @@ fn lines(state: &State, kind: &DetailKind, cols: usize) -> Vec<RichLine> {
             None => page.say("This task was deleted.", Ink::Dim),
         },
         DetailKind::Message(message) => page.message(message),
-        DetailKind::Trace => page.trace(&state.team),
-        DetailKind::Transcript(_) => {}
+        DetailKind::Trace | DetailKind::Transcript(_) => {}
     }
     page.out
 }
@@ -213,20 +218,5 @@ impl Page {
         }
         self.blank();
         self.out.extend(markdown::render(&message.content, self.cols));
-    }
-
-    fn trace(&mut self, team: &Projection) {
-        self.say(&format!("Protocol {}: who acted, by which rule, and what came out", team.protocol), Ink::Strong);
-        if team.trace.is_empty() {
-            self.say("Nothing yet. Each step appears here: who was chosen, by which rule, and what came out.", Ink::Dim);
-        }
-        for step in &team.trace {
-            let who = step.who.as_ref().map_or("nobody", |name| name.as_str());
-            let head = format!("{} {:>4} {who}", words::clock(step.at, self.utc_offset), step.step);
-            let took = Some(words::took(step.millis)).filter(|text| !text.is_empty()).map(|text| format!(" ({text})")).unwrap_or_default();
-            let text = format!("{}: {}{took}", step.rule, step.outcome);
-            let indent = Indent { first: line(format!("{head}  "), Ink::Accent), rest: line(" ".repeat(12), Ink::Text) };
-            wrap(&[Span::new(one_line(&text, 2_000), Ink::Text)], self.cols, &indent, &mut self.out);
-        }
     }
 }

@@ -20,6 +20,7 @@ pub mod msg;
 pub mod overlay;
 pub mod pane;
 pub mod projection;
+pub mod protocol_text;
 pub mod reading;
 pub mod rich;
 pub mod state;

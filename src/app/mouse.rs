@@ -13,7 +13,7 @@ const WHEEL: isize = 3;
 
 /// Carries out what the mouse did.
 pub fn act(state: &mut State, event: Mouse, now: Timestamp) -> Vec<Cmd> {
-    let reading = state.detail.is_some() || state.help.is_some() || state.needs.is_some();
+    let reading = state.detail.is_some() || state.help.is_some() || state.needs.is_some() || state.protocols.is_some();
     match event {
         Mouse::ScrollUp { .. } if reading => (0..WHEEL).for_each(|_| reading::go(state, Action::Up)),
         Mouse::ScrollDown { .. } if reading => (0..WHEEL).for_each(|_| reading::go(state, Action::Down)),

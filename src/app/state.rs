@@ -4,7 +4,7 @@ use super::action::Action;
 use super::keymap::{Context, Keymap};
 use super::live::LiveText;
 use super::msg::Cmd;
-use super::overlay::{Confirm, Detail, Form, Help, NeedsList, Palette, Prompt, Quitting};
+use super::overlay::{Confirm, Detail, Form, Help, NeedsList, Palette, Prompt, ProtocolList, Quitting};
 use super::pane::{ActivityPane, ApprovalsPane, BoardPane, InboxPane, RosterPane};
 use super::projection::{MemberView, Projection};
 use super::view::ViewMemory;
@@ -200,6 +200,7 @@ pub struct State {
     pub form: Option<Form>,
     pub palette: Option<Palette>,
     pub needs: Option<NeedsList>,
+    pub protocols: Option<ProtocolList>,
     pub help: Option<Help>,
     pub detail: Option<Detail>,
     /// The team was asked to stop, and then we leave.
@@ -250,6 +251,7 @@ impl State {
             form: None,
             palette: None,
             needs: None,
+            protocols: None,
             help: None,
             detail: None,
             quitting: None,
@@ -334,7 +336,7 @@ impl State {
     pub fn context(&self) -> Context {
         if self.prompt.is_some() || self.form.is_some() || self.palette.is_some() {
             Context::Prompt
-        } else if self.needs.is_some() || self.help.is_some() || self.detail.is_some() {
+        } else if self.needs.is_some() || self.protocols.is_some() || self.help.is_some() || self.detail.is_some() {
             Context::Detail
         } else {
             self.focus.context()

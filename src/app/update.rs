@@ -252,7 +252,7 @@ fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now:
 pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     match action {
         Action::Up | Action::Down | Action::Top | Action::Bottom | Action::PageUp | Action::PageDown => {
-            if state.help.is_some() || state.needs.is_some() || state.detail.is_some() {
+            if state.help.is_some() || state.needs.is_some() || state.protocols.is_some() || state.detail.is_some() {
                 reading::go(state, action);
             } else {
                 go(state, action);

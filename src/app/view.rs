@@ -54,6 +54,8 @@ pub struct DetailLines {
     pub stamp: (u64, usize),
     /// The lines.
     pub lines: Arc<Vec<RichLine>>,
+    /// Beside each line, where the lines lead somewhere: whose transcript it leads to.
+    pub targets: Arc<Vec<Option<crate::domain::MemberName>>>,
 }
 
 /// What the last frame showed.

@@ -125,6 +125,8 @@ pub enum Mark {
     SessionRule(String),
     /// It was killed: the deadline of the kill stands and is not moved again.
     Killed(MemberName),
+    /// Another process asked for it; `resume`: again, with its conversation.
+    Requested { name: MemberName, resume: bool },
     /// Where the end of the work stands.
     Closing(Closing),
     /// Somebody was given work: a run begins, which ends with `Finished`.

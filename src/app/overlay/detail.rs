@@ -29,6 +29,8 @@ pub struct Detail {
     pub kind: DetailKind,
     /// The first line on the screen (all but transcripts).
     pub top: usize,
+    /// The selected line (the trace only).
+    pub at: usize,
     /// What is searched for.
     pub search: Option<String>,
     /// Entries of a transcript.
@@ -42,7 +44,7 @@ impl Detail {
     /// Opens something. `now` keeps the ids of transcript entries apart from those of other transcripts.
     pub fn new(kind: DetailKind, now: Timestamp) -> Self {
         let base = u64::try_from(now.0).unwrap_or(0).wrapping_shl(20) & (u64::MAX >> 1);
-        Self { kind, top: 0, search: None, items: VecDeque::new(), scroll: Scroll::default(), next_id: base }
+        Self { kind, top: 0, at: 0, search: None, items: VecDeque::new(), scroll: Scroll::default(), next_id: base }
     }
 
     /// Adds an entry to a transcript.

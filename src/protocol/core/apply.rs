@@ -118,6 +118,7 @@ impl TeamCore {
             Mark::SessionRule(rule) => self.session_rules.push(rule),
             Mark::Killed(name) => self.with_seat(&name, |seat| seat.killed = true),
             Mark::RunOpened => self.ended = false,
+            Mark::Requested { name, resume } => self.with_seat(&name, |seat| seat.resumes = resume),
             Mark::Closing(closing) => {
                 self.summed_up |= closing == Closing::SummingUp;
                 self.closing = closing;

@@ -37,10 +37,11 @@ fn seat_words(f: &mut fmt::Formatter<'_>, seat: &Seat, plan: Option<&str>) -> fm
     let nudged = seat.nudged.map(|id| id.0);
     write!(
         f,
-        " {phase} gate={:?} nudged={nudged:?} ending={} killed={} back={} plan={plan:?}",
+        " {phase} gate={:?} nudged={nudged:?} ending={} killed={} resumes={} back={} plan={plan:?}",
         seat.gate,
         seat.ending.is_some(),
         seat.killed,
+        seat.resumes,
         seat.reports_back
     )
 }

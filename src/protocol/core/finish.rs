@@ -16,6 +16,10 @@ impl TeamCore {
         if !repaired.is_empty() {
             return repaired;
         }
+        let started = self.settle_requested(now);
+        if !started.is_empty() {
+            return started;
+        }
         let answered = self.settle_shutdown(now, ids);
         if !answered.is_empty() {
             return answered;

@@ -49,7 +49,7 @@ impl TeamCore {
         Ok(())
     }
 
-    fn new_member(&self, name: &MemberName, order: &SpawnOrder, old: Option<&Arc<Member>>) -> Arc<Member> {
+    pub(super) fn new_member(&self, name: &MemberName, order: &SpawnOrder, old: Option<&Arc<Member>>) -> Arc<Member> {
         let role = text::one_line(&order.role, 200);
         let mut member = Member::new(name.clone(), if role.is_empty() { "teammate".to_owned() } else { role });
         // A record that waits to be taken up (`requested`) carries the generation it was promised. The requests remember

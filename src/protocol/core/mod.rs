@@ -43,6 +43,7 @@ struct Seat {
     nudged: Option<TaskId>,
     ending: Option<String>,
     killed: bool,
+    resumes: bool,
     reports_back: bool,
     spend: Spend,
     order: usize,

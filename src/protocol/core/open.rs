@@ -121,9 +121,6 @@ impl TeamCore {
             let again = Arc::new(Member { status: MemberStatus::Idle, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
-        for member in self.members.iter().filter(|m| m.status == MemberStatus::Requested && !m.name.is_lead()) {
-            effects.extend(self.spawn_requested(member, now));
-        }
         let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m));
         let interrupted: Vec<&str> = self.members.iter().filter(still_off).map(|m| m.name.as_str()).collect();
         if !interrupted.is_empty() {

@@ -3,6 +3,7 @@
 use super::super::effect::{AgentInput, Effect, Ids, Mark, Outside};
 use super::TeamCore;
 use super::board::changed;
+use super::members::StartKind;
 use crate::domain::event::{NoticeLevel, TaskChange};
 use crate::domain::{
     Envelope, Member, MemberName, MemberStatus, MessageKind, Party, Refusal, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId,
@@ -157,8 +158,11 @@ impl TeamCore {
     /// The team's file was written: requested members start, words of others are taken over, removed ones go unless they run.
     fn outside_team(&self, team: &TeamConfig, now: Timestamp) -> Vec<Effect> {
         let mut effects = vec![Effect::Mark(Mark::TeamExtra(team.extra.clone()))];
-        for seen in &team.members {
-            effects.extend(self.outside_member(seen, now));
+        for (at, seen) in team.members.iter().enumerate() {
+            if team.members[..at].iter().any(|earlier| earlier.name.same(seen.name.as_str())) {
+                continue;
+            }
+            effects.extend(self.outside_member(seen));
         }
         for member in &self.members {
             let kept = team.members.iter().any(|seen| seen.name == member.name);
@@ -177,7 +181,7 @@ impl TeamCore {
         self.is_live(&member.name) || member.status.is_live()
     }
 
-    fn outside_member(&self, seen: &Member, now: Timestamp) -> Vec<Effect> {
+    fn outside_member(&self, seen: &Member) -> Vec<Effect> {
         let known = self.member(&seen.name);
         if known.is_none()
             && let Some(taken) = self.members.iter().find(|m| m.name.same(seen.name.as_str()))
@@ -188,10 +192,7 @@ impl TeamCore {
             )];
         }
         if seen.status == MemberStatus::Requested && !known.is_some_and(|known| self.runs_or_starts(known)) {
-            return match known {
-                Some(known) if known.generation == seen.generation || known.name.is_lead() => self.resume_requested(known, now),
-                Some(_) | None => self.spawn_requested(seen, now),
-            };
+            return self.register_requested(seen, known);
         }
         let mut member = match known {
             Some(known) => Member::clone(known),
@@ -207,32 +208,56 @@ impl TeamCore {
         vec![Effect::Emit(TeamEvent::MemberChanged { member: Arc::new(member), why: Some("edited from outside".into()) })]
     }
 
-    /// Starts a member again that another process asked for, as if the human had asked here.
-    fn resume_requested(&self, known: &Member, now: Timestamp) -> Vec<Effect> {
-        match self.resume(&Party::Human, known.name.as_str(), now) {
-            Ok(effects) => effects.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))).collect(),
-            Err(refusal) => vec![warning(refusal.to_string(), Some(&known.name))],
-        }
+    /// Puts a member on the roster that another process asked for; [`TeamCore::settle`] starts it. The same generation
+    /// means: again, with its conversation.
+    fn register_requested(&self, seen: &Member, known: Option<&Arc<Member>>) -> Vec<Effect> {
+        let resumed = known.filter(|known| known.generation == seen.generation || known.name.is_lead());
+        let mut member = match resumed {
+            Some(known) => Member::clone(known),
+            None => {
+                let order = SpawnOrder {
+                    name: seen.name.to_string(),
+                    role: seen.role.clone(),
+                    prompt: seen.prompt.clone(),
+                    require_plan: seen.require_plan,
+                    model: seen.model.clone(),
+                };
+                Member::clone(&self.new_member(&seen.name, &order, known))
+            }
+        };
+        member.status = MemberStatus::Requested;
+        member.reason = None;
+        let why = Some("asked for from another screen".to_owned());
+        vec![
+            Effect::Emit(TeamEvent::MemberChanged { member: Arc::new(member), why }),
+            Effect::Mark(Mark::Requested { name: seen.name.clone(), resume: resumed.is_some() }),
+        ]
     }
 
-    /// Starts a member that another process asked for, as if the human had asked here.
-    pub(super) fn spawn_requested(&self, seen: &Member, now: Timestamp) -> Vec<Effect> {
-        let order = SpawnOrder {
-            name: seen.name.to_string(),
-            role: seen.role.clone(),
-            prompt: seen.prompt.clone(),
-            require_plan: seen.require_plan,
-            model: seen.model.clone(),
+    /// Starts the next member that another process asked for, as if the person had asked here. One at a time: each start
+    /// sees what the one before it left of the team's room.
+    pub(super) fn settle_requested(&self, now: Timestamp) -> Vec<Effect> {
+        let waits = |m: &&Arc<Member>| m.status == MemberStatus::Requested && !self.is_live(&m.name);
+        let Some(member) = self.members.iter().find(waits) else { return Vec::new() };
+        let refused = match &self.stopping {
+            Some(_) => Some("the team is stopping: nobody new starts".to_owned()),
+            None => self.check_room().err().map(|refusal| refusal.to_string()),
         };
-        match self.spawn(&Party::Human, &order, now) {
-            Ok(effects) => effects.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))).collect(),
-            Err(refusal) => {
-                let mut member = self.member(&seen.name).map_or_else(|| seen.clone(), |known| Member::clone(known));
-                member.status = MemberStatus::Failed;
-                member.reason = Some(refusal.to_string());
-                vec![Effect::Emit(TeamEvent::MemberChanged { member: Arc::new(member), why: Some(refusal.to_string()) })]
-            }
+        if let Some(why) = refused {
+            return self.set_status(&member.name, MemberStatus::Failed, Some(why));
         }
+        let resumes = self.seat(&member.name).is_some_and(|seat| seat.resumes);
+        let mut effects = vec![Effect::Mark(Mark::Requested { name: member.name.clone(), resume: false })];
+        if resumes {
+            effects.extend(self.start_again(member, "resumed", now));
+            effects.extend(self.work_given());
+        } else {
+            effects.extend(self.release_all_of(&member.name, "its owner was spawned anew", now));
+            effects.extend(self.withdraw_all_of(&member.name, "the member was spawned anew"));
+            let fresh = Arc::new(Member { status: MemberStatus::Working, ..Member::clone(member) });
+            effects.extend(self.start_effects(&fresh, StartKind::Fresh, &Party::Human, now));
+        }
+        effects
     }
 }
 

@@ -74,7 +74,7 @@ fn screen(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timesta
         panes(painter, state, &layout.above(body), now);
     }
     let over = overlay::draw(painter, state, body);
-    let mut grid = Grid::default();
+    let mut grid = Grid::new(area);
     layout.lines(&mut grid, covered, lower);
     over.join(&mut grid, body);
     grid.draw(painter, layout.focused(state).filter(|_| covered == Covered::No));

@@ -108,7 +108,7 @@ fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) -> Area {
     let outer = Area { x: area.x - edge, y: area.y - edge, width: cols + 2 * edge, height: height + 2 * edge };
     painter.clear(outer);
     if framed {
-        let mut grid = Grid::default();
+        let mut grid = Grid::new(outer);
         grid.outline(outer);
         grid.draw(painter, Some(area));
     }

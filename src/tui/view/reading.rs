@@ -4,7 +4,7 @@ use super::Painter;
 use crate::app::clip::one_line;
 use crate::app::detail_text;
 use crate::app::feed::{Depth, Source};
-use crate::app::overlay::{DetailKind, needs};
+use crate::app::overlay::{DetailKind, needs, protocols};
 use crate::app::pane::keep_visible;
 use crate::app::rich::{Ink, Span};
 use crate::app::view::{Area, Choice};
@@ -20,7 +20,7 @@ const FACTS_MAX: usize = 4;
 
 /// Whether something covers the panes.
 pub fn is_open(state: &State) -> bool {
-    state.detail.is_some() || state.help.is_some() || state.needs.is_some()
+    state.detail.is_some() || state.help.is_some() || state.needs.is_some() || state.protocols.is_some()
 }
 
 pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timestamp) {
@@ -32,6 +32,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Times
     state.view.overlay = rows;
     let (title, note) = if state.needs.is_some() {
         ("Needs you".to_owned(), needs_list(painter, state, rows))
+    } else if state.protocols.is_some() {
+        ("Ways of working together".to_owned(), protocol_list(painter, state, rows))
     } else if matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Transcript(_))) && state.help.is_none() {
         let rest = member_facts(painter, state, rows, now);
         transcript(painter, state, rest)
@@ -54,7 +56,12 @@ fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp
         (None, None) => return (String::new(), String::new()),
     };
     *top = (*top).min(last);
-    let top = *top;
+    let mut top = *top;
+    let cursor = cursor(state, lines.len());
+    if let (Some(at), Some(detail)) = (cursor, &mut state.detail) {
+        top = keep_visible(top, Some(at), usize::from(rows.height), lines.len());
+        (detail.top, detail.at) = (top, at);
+    }
     let wanted = state.detail.as_ref().and_then(|d| d.search.clone()).filter(|_| state.help.is_none());
     for (row, line) in (0..rows.height).zip(lines.iter().skip(top)) {
         painter.spans(rows.x + 1, rows.y + row, cols, line);
@@ -62,6 +69,10 @@ fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp
             painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::SelectionQuiet);
             painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
         }
+    }
+    if let Some(row) = cursor.and_then(|at| u16::try_from(at.checked_sub(top)?).ok()).filter(|row| *row < rows.height) {
+        painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
+        painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::Selection);
     }
     if state.help.is_none()
         && let Some(DetailKind::Request(id)) = state.detail.as_ref().map(|d| d.kind.clone())
@@ -71,6 +82,30 @@ fn text(painter: &mut Painter<'_>, state: &mut State, rows: Area, now: Timestamp
         state.view.show_request(&request, Choice::Person, now);
     }
     (title(state), position(top, usize::from(rows.height), lines.len()))
+}
+
+/// The selected line, where lines lead somewhere.
+fn cursor(state: &State, len: usize) -> Option<usize> {
+    let detail = state.detail.as_ref().filter(|detail| state.help.is_none() && matches!(detail.kind, DetailKind::Trace))?;
+    Some(detail.at.min(len.saturating_sub(1)))
+}
+
+fn protocol_list(painter: &mut Painter<'_>, state: &State, rows: Area) -> String {
+    let Some(open) = state.protocols else { return String::new() };
+    let list = protocols::rows();
+    let top = keep_visible(0, Some(open.at), usize::from(rows.height), list.len());
+    let cols = usize::from(rows.width.saturating_sub(18));
+    for (row, (index, (name, summary))) in (0..rows.height).zip(list.iter().enumerate().skip(top)) {
+        let own = *name == state.team.protocol;
+        painter.text(rows.x + 2, rows.y + row, 14, name, if own { Role::Strong } else { Role::Text });
+        let note = if own { format!("{summary} (the present one)") } else { (*summary).to_owned() };
+        painter.text(rows.x + 17, rows.y + row, cols, &one_line(&note, cols), Role::Text);
+        if index == open.at {
+            painter.text(rows.x, rows.y + row, 1, "▸", Role::Accent);
+            painter.tint(Area { y: rows.y + row, height: 1, ..rows }, Role::Selection);
+        }
+    }
+    list.len().to_string()
 }
 
 fn title(state: &State) -> String {
@@ -84,7 +119,7 @@ fn title(state: &State) -> String {
         },
         Some(DetailKind::Task(id)) => format!("Task {id}"),
         Some(DetailKind::Message(_)) => "Message".into(),
-        Some(DetailKind::Trace) => "Trace".into(),
+        Some(DetailKind::Trace) => "Protocol".into(),
         Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
         None => String::new(),
     }

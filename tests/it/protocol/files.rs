@@ -214,5 +214,21 @@ fn a_file_cannot_turn_back_the_generation_of_a_member() {
     team_file(&mut w, |team| {
         team.members.iter_mut().filter(old).for_each(|m| (m.status, m.generation) = (MemberStatus::Requested, Generation(1)));
     });
-    assert_eq!(w.core.member(&name("bob")).unwrap().generation, Generation(2));
+    assert!(w.core.member(&name("bob")).unwrap().generation >= Generation(2));
+}
+
+#[test]
+fn l11_many_members_asked_for_at_once_do_not_pass_the_cap_together() {
+    let mut w = World::with(settings::TeamSettings { max_members: 3, ..settings::TeamSettings::default() }, Loaded::default());
+    let requested = |n: &str| Member { status: MemberStatus::Requested, ..Member::new(name(n), "r") };
+    let asked = ["ann", "bob", "cid", "dan", "ANN"];
+    team_file(&mut w, |team| team.members.extend(asked.map(requested)));
+    assert_eq!(w.core.members().iter().filter(|m| m.status.is_live()).count(), 3);
+    assert!(w.core.members().iter().filter(|m| m.name.same("ann")).count() == 1);
+    let mut team = TeamConfig::default();
+    team.members.extend(asked.map(requested));
+    let loaded = Loaded { team: Some(team), ..Loaded::default() };
+    let mut w = World::with(settings::TeamSettings { max_members: 3, ..settings::TeamSettings::default() }, loaded);
+    w.rests("lead");
+    assert_eq!(w.core.members().iter().filter(|m| m.status.is_live()).count(), 3, "nor when the app starts");
 }

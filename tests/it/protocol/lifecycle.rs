@@ -180,3 +180,19 @@ fn a_permission_that_its_member_does_not_wait_for_any_more_is_withdrawn() {
     w.rests("bob");
     assert!(w.core.requests().all(|r| r.state == RequestState::Withdrawn));
 }
+
+#[test]
+fn once_is_once_and_always_is_for_the_session() {
+    let ask = |w: &mut World| {
+        let action = Action::Command { command: "make test".into(), cwd: "/w".into() };
+        w.by(member("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action })).unwrap();
+        w.core.requests().any(|r| r.is_pending())
+    };
+    let mut w = World::team(&["bob"]);
+    w.begins("bob");
+    assert!(ask(&mut w));
+    decide(&mut w, Verdict::approve());
+    assert!(ask(&mut w), "the next time the person is asked again");
+    decide(&mut w, Verdict::Approve { note: None, edited: None, always: true });
+    assert!(!ask(&mut w));
+}

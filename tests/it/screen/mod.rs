@@ -4,6 +4,7 @@ mod fuzz;
 mod harness;
 mod keymap;
 mod projection;
+mod protocols;
 mod readable;
 mod safety;
 mod snapshots;

@@ -18,7 +18,11 @@ const TASKS_MAX: usize = 7;
 /// One step of somebody; returns it in words.
 pub fn act(world: &mut World, rng: &mut Rng) -> String {
     world.pass(u64::try_from(rng.below(40)).unwrap() + 1);
-    match rng.weighted(&[50, 40, 22, 8, 6, 3, 2, 4]) {
+    // A team that lies about does nothing: somebody starts it again.
+    if world.agents.len() < 3 && rng.one_in(4) {
+        return revive(world, rng);
+    }
+    match rng.weighted(&[100, 90, 40, 14, 12, 4, 2, 8]) {
         0 => agent_step(world, rng),
         1 => agent_tool(world, rng),
         2 => steering(world, rng),
@@ -30,6 +34,18 @@ pub fn act(world: &mut World, rng: &mut Rng) -> String {
     }
 }
 
+fn revive(world: &mut World, rng: &mut Rng) -> String {
+    if !world.agents.contains_key(&MemberName::lead()) {
+        return give(world, Party::Human, TeamCommand::Send { to: "lead".into(), content: "go on".into() });
+    }
+    let name = rng.pick(&["ann", "bob", "cid"]).to_owned();
+    if rng.one_in(2) {
+        return give(world, Party::Human, TeamCommand::Resume { target: name });
+    }
+    let order = SpawnOrder { name, prompt: Some("begin".into()), require_plan: rng.one_in(3), ..SpawnOrder::default() };
+    give(world, Party::Human, TeamCommand::Spawn(order))
+}
+
 fn some_agent(world: &World, rng: &mut Rng) -> Option<MemberName> {
     let names: Vec<&MemberName> = world.agents.keys().collect();
     (!names.is_empty()).then(|| rng.pick(&names).clone())
@@ -38,7 +54,7 @@ fn some_agent(world: &World, rng: &mut Rng) -> Option<MemberName> {
 /// The agent takes in what waits, or its turn ends one way or another.
 fn agent_step(world: &mut World, rng: &mut Rng) -> String {
     let Some(who) = some_agent(world, rng) else { return "nobody runs".into() };
-    match rng.weighted(&[60, 12, 6, 3, 3, 2, 1]) {
+    match rng.weighted(&[120, 20, 10, 4, 6, 1, 1]) {
         0 => world.step(&who),
         1 => world.rests(&who, Rest::Done),
         2 => world.rests(&who, Rest::Idled),
@@ -92,7 +108,7 @@ fn own_task(world: &World, who: &MemberName, rng: &mut Rng) -> TaskId {
 fn agent_tool(world: &mut World, rng: &mut Rng) -> String {
     let Some(who) = some_agent(world, rng) else { return "nobody runs".into() };
     let intent = |action| TeamCommand::Authorize(Intent { tool: "t".into(), action });
-    let command = match rng.weighted(&[8, 6, 10, 6, 12, 4, 3, 4, 6, 8, 2, 4]) {
+    let command = match rng.weighted(&[8, 6, 10, 6, 12, 4, 3, 4, 6, 14, 2, 5]) {
         0 => intent(Action::Write { path: "src/a.rs".into() }),
         1 => intent(Action::Command { command: format!("make {}", rng.below(3)), cwd: "/w".into() }),
         2 => TeamCommand::SubmitPlan { plan: rng.pick(&PLANS).into() },
@@ -112,10 +128,12 @@ fn agent_tool(world: &mut World, rng: &mut Rng) -> String {
     words
 }
 
-/// A member answers what it was asked.
+/// A member answers what it was asked, mostly.
 fn own_shutdown(world: &World, who: &MemberName, rng: &mut Rng) -> TeamCommand {
     let asked = world.agents[who].asked.last().and_then(|id| world.core.request(id));
-    match asked {
+    // The lead reviews plans where it may.
+    let open = world.core.requests().filter(|r| who.is_lead() && r.is_pending() && r.kind == RequestKind::Plan);
+    match asked.or_else(|| open.min_by_key(|r| r.id.clone())) {
         Some(request) => TeamCommand::Answer { id: request.id.clone(), verdict: verdict(rng), shown: request.digest() },
         None => answer(world, rng),
     }
@@ -142,7 +160,7 @@ fn steering(world: &mut World, rng: &mut Rng) -> String {
 
 fn steering_by(world: &mut World, by: Party, rng: &mut Rng) -> String {
     let target = if rng.one_in(12) { rng.pick(&ODD) } else { rng.pick(&NAMES) }.to_owned();
-    let command = match rng.weighted(&[10, 10, 4, 12, 3, 3, 4, 4, 3, 2, 4, 3, 2, 2, 1, 1]) {
+    let command = match rng.weighted(&[16, 30, 18, 36, 4, 6, 8, 12, 6, 4, 8, 6, 4, 4, 3, 1]) {
         0 => TeamCommand::Spawn(SpawnOrder {
             name: target,
             role: "coder".into(),

@@ -28,12 +28,18 @@ pub struct Ledger {
     pub stopping: bool,
     pub finished: u64,
     pub plans: PlanMode,
+    /// What happened, and how often: a run that never gets somewhere says nothing about it.
+    pub reached: BTreeMap<&'static str, u64>,
     generations: BTreeMap<MemberName, Generation>,
 }
 
 impl Ledger {
     pub fn wrong(&mut self, what: impl Into<String>) {
         self.wrong.push(what.into());
+    }
+
+    pub fn reach(&mut self, what: &'static str) {
+        *self.reached.entry(what).or_default() += 1;
     }
 
     pub fn event(&mut self, core: &TeamCore, event: &TeamEvent, settings: &TeamSettings) {
@@ -54,7 +60,15 @@ impl Ledger {
             TeamEvent::MemberRemoved { name } => {
                 self.generations.remove(name);
             }
-            TeamEvent::Finished { .. } => {
+            TeamEvent::TaskChanged { change, by, .. } => {
+                if *change == event::TaskChange::Claimed {
+                    self.reach("task claimed");
+                } else if *change == event::TaskChange::Released && *by == Party::System {
+                    self.reach("task given back by itself");
+                }
+            }
+            TeamEvent::Finished { ok, .. } => {
+                self.reach(if *ok { "finished well" } else { "finished with a reason" });
                 self.finished += 1;
                 self.stopping = false;
             }
@@ -89,7 +103,30 @@ impl Ledger {
             (RequestState::Pending | RequestState::Withdrawn | RequestState::Expired, None) => {}
             (state, answer) => self.wrong(format!("request {id} is {state:?} with {answer:?}")),
         }
+        if before.as_ref().is_none_or(|before| before.state != request.state) {
+            self.landmark(request);
+        }
         self.enter(request);
+    }
+
+    fn landmark(&mut self, request: &Request) {
+        use RequestKind::{Permission, Plan, Shutdown};
+        use RequestState::{Approved, Expired, Pending, Rejected, Withdrawn};
+        let by = request.answer.as_ref().map(|answer| &answer.by);
+        self.reach(match (request.kind, request.state) {
+            (_, Pending) => "asked",
+            (Shutdown, Approved) if by == Some(&Party::System) => "shutdown answered by the runtime",
+            (Shutdown, Approved) => "shutdown agreed",
+            (Shutdown, Rejected) => "shutdown refused",
+            (Shutdown, Expired) => "shutdown expired",
+            (Plan, Approved) if by == Some(&Party::lead()) => "plan approved by the lead",
+            (Plan, Approved) => "plan approved",
+            (Plan, Rejected) => "plan rejected",
+            (Permission, Approved) => "permission given",
+            (Permission, Rejected) => "permission denied",
+            (Plan | Permission, Expired) => "expired without a deadline",
+            (_, Withdrawn) => "withdrawn",
+        });
     }
 
     fn enter(&mut self, request: &Request) {

@@ -11,6 +11,7 @@ use signoff::domain::request::PlanReviewer;
 use signoff::domain::settings::{Budget, PlanMode, TeamSettings};
 use signoff::domain::*;
 use signoff::protocol::turn::Outcome as Rest;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,8 @@ const STEPS: usize = 250;
 const DRAIN_MAX: usize = 3_000;
 /// Steps with `SIGNOFF_FULL=1`.
 const FULL: u64 = 1_000_000;
+/// Lives of any run, however slow the machine: enough for everything to happen that has to.
+const LIVES_MIN: u64 = 120;
 /// Time of the ordinary run.
 const SHORT: Duration = Duration::from_secs(8);
 
@@ -34,6 +37,32 @@ fn settings(rng: &mut Rng) -> TeamSettings {
         ..TeamSettings::default()
     }
 }
+
+/// What has to happen somewhere in a run, or the run shows nothing about it.
+const LANDMARKS: [&str; 22] = [
+    "a waiting tool answered",
+    "a write failed",
+    "a write lost",
+    "asked",
+    "died in the middle of a batch",
+    "finished well",
+    "finished with a reason",
+    "permission denied",
+    "permission given",
+    "plan approved",
+    "plan approved by the lead",
+    "plan rejected",
+    "resumed",
+    "shutdown agreed",
+    "shutdown answered by the runtime",
+    "shutdown expired",
+    "shutdown refused",
+    "started",
+    "taken off by force",
+    "task claimed",
+    "task given back by itself",
+    "withdrawn",
+];
 
 struct Life {
     world: World,
@@ -188,14 +217,19 @@ fn whatever_happens_in_whatever_order_the_rules_hold() {
     let full = std::env::var_os("SIGNOFF_FULL").is_some();
     let began = Instant::now();
     let (mut steps, mut seed) = (0, 0);
-    while if full { steps < FULL } else { began.elapsed() < SHORT } {
+    let mut reached: BTreeMap<&str, u64> = BTreeMap::new();
+    while seed < LIVES_MIN || if full { steps < FULL } else { began.elapsed() < SHORT } {
         seed += 1;
         let mut life = Life::new(seed);
         life.live();
         steps += life.steps;
+        life.world.ledger.reached.iter().for_each(|(what, n)| *reached.entry(what).or_default() += n);
     }
     println!("{steps} steps in {seed} lives, {:?}", began.elapsed());
-    assert!(steps > 5_000, "only {steps} steps: too slow to find anything");
+    println!("{reached:?}");
+    let never: Vec<&&str> = LANDMARKS.iter().filter(|what| !reached.contains_key(**what)).collect();
+    assert!(never.is_empty(), "never happened: {never:?}");
+    assert!(!reached.contains_key("expired without a deadline"));
 }
 
 #[test]

@@ -38,7 +38,7 @@ const NARROW: Model = Model { names: &["ann"], requests: 1, tasks: 1, generation
 
 /// Things an agent may be told without taking them in.
 const QUEUE_MAX: usize = 3;
-/// Fewer distinct states than this find nothing: the machine is too slow for the time.
+/// Distinct states of any run, however slow the machine.
 const STATES_MIN: usize = 1_000;
 
 #[derive(Clone, Debug)]
@@ -382,11 +382,13 @@ fn search(model: Model, time: Duration, states: usize) -> Search {
     let full = std::env::var_os("SIGNOFF_FULL").is_some();
     let began = Instant::now();
     let mut search = Search::new(model);
-    let goes_on = |search: &Search| if full { search.seen.len() < states } else { began.elapsed() < time };
+    let goes_on = |search: &Search| {
+        let reached = search.seen.len();
+        reached < STATES_MIN || if full { reached < states } else { began.elapsed() < time }
+    };
     while goes_on(&search) && search.expand() {}
     let Search { seen, steps, queue, deepest, .. } = &search;
     println!("{} states, {steps} steps, {} open, depth {deepest}, {:?}", seen.len(), queue.len(), began.elapsed());
-    assert!(queue.is_empty() || seen.len() >= if full { states } else { STATES_MIN }, "only {} states", seen.len());
     search
 }
 

@@ -152,6 +152,7 @@ impl World {
                 Carried::Done => break,
                 Carried::Lost(outside) => self.take_outside(outside),
                 Carried::Failed => {
+                    self.ledger.reach("a write failed");
                     self.look_again(input);
                     if outcome == Outcome::Nothing {
                         outcome = Outcome::Refused(Refusal::Store("no space left".into()));
@@ -299,6 +300,7 @@ impl World {
                 }
             }
             Effect::Abort { name } => {
+                self.ledger.reach("taken off by force");
                 if let Some(agent) = self.agents.get_mut(&name) {
                     agent.aborted = true;
                 }
@@ -326,6 +328,9 @@ impl World {
             self.ledger.wrong(format!("permission {id} was settled as {result:?} against its request"));
         }
         let waiting = self.deferred.remove(id);
+        if waiting.is_some() {
+            self.ledger.reach("a waiting tool answered");
+        }
         if let Some(agent) = waiting.and_then(|name| self.agents.get_mut(&name)) {
             agent.permission_decided(id);
         }
@@ -333,6 +338,7 @@ impl World {
 
     fn put(&mut self, key: Key, expect: Option<u64>, change: impl FnOnce(&mut Disk)) -> Carried {
         if self.disk.revision_of(&key) != expect {
+            self.ledger.reach("a write lost");
             self.unseen.remove(&key);
             match self.disk.revision_of(&key) {
                 Some(revision) => self.known.insert(key.clone(), revision),
@@ -359,6 +365,7 @@ impl World {
     }
 
     fn crash(&mut self) -> Carried {
+        self.ledger.reach("died in the middle of a batch");
         self.crashed = true;
         Carried::Crashed
     }
@@ -401,6 +408,7 @@ impl World {
         let taken_in = self.disk.offsets.get(&member.name).filter(|(generation, _)| resume && *generation == member.generation);
         let offset = taken_in.map_or(if resume && member.name.is_lead() { 0 } else { inbox }, |(_, offset)| *offset);
         self.disk.offsets.insert(member.name.clone(), (member.generation, offset));
+        self.ledger.reach(if resume { "resumed" } else { "started" });
         if self.agents.insert(member.name.clone(), Agent::new(member.generation, offset)).is_some() {
             self.ledger.wrong(format!("two agents for {}", member.name));
         }
