@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A pause that ends a burst of keys.
-const PAUSE: Duration = Duration::from_millis(400);
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// Takes a message in. Costs what the message changes, whatever the size of the team.
 pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {

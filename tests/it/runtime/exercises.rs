@@ -57,6 +57,11 @@ async fn a_worker_with_a_task_is_asked_to_shut_down_gracefully() {
     let asked = team.store.requests().unwrap();
     let (request, _) = asked.items.first().expect("the request is on disk");
     assert_eq!((request.kind, request.state), (RequestKind::Shutdown, RequestState::Approved));
+    let given_up = |e: &TeamEvent| matches!(e, TeamEvent::TaskChanged { task, .. } if task.status != TaskStatus::InProgress);
+    let last = team.events.iter().rev().find(|r| matches!(r.event, TeamEvent::TaskChanged { .. })).map(|r| r.event.clone());
+    if !last.is_some_and(|event| given_up(&event)) {
+        team.until("the task given back", given_up).await;
+    }
     let (task, _) = team.store.task(TaskId(1)).unwrap().expect("the task is still there");
     assert_ne!(task.status, TaskStatus::InProgress, "done or given back, but not held by somebody who left");
     team.close().await;
