@@ -3,7 +3,10 @@
 use super::action::Action;
 use super::available::{current_task, is_available, is_filtered};
 use super::msg::Cmd;
-use super::overlay::{Confirm, ConfirmAction, Detail, DetailKind, Form, FormKind, Help, NeedsList, Palette, Prompt, Purpose, needs, quit};
+use super::overlay::{
+    Confirm, ConfirmAction, Detail, DetailKind, Form, FormKind, Help, NeedsList, Palette, Prompt, ProtocolList, Purpose, needs, protocols,
+    quit,
+};
 use super::reading::{Way, find};
 use super::state::{EditPurpose, Pane, State};
 use super::verdict;
@@ -68,10 +71,13 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
             }
             state.needs = Some(NeedsList::default());
         }
-        Action::Spawn => state.form = Some(Form::new(FormKind::Spawn)),
-        Action::NewTask => state.form = Some(Form::new(FormKind::Task)),
+        Action::Spawn => open_form(state, FormKind::Spawn),
+        Action::NewTask => open_form(state, FormKind::Task),
         Action::Search => state.prompt = Some(Prompt::new(Purpose::Search, "")),
-        Action::SetProtocol => state.prompt = Some(Prompt::new(Purpose::Protocol, "")),
+        Action::SetProtocol if !is_available(state, action) => {
+            return state.hint("members are at work: the protocol changes only while the team is idle", now);
+        }
+        Action::SetProtocol => state.protocols = Some(ProtocolList::at_own(state)),
         Action::Filter if state.focus == Pane::Activity => return open(state, Action::Transcript, now),
         Action::Filter => {
             let text = match state.focus {
@@ -89,18 +95,24 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     Vec::new()
 }
 
+/// A form, with what was written into it before it was closed without sending.
+fn open_form(state: &mut State, kind: FormKind) {
+    let draft = state.form_draft.take().filter(|form| form.kind == kind);
+    state.form = Some(draft.unwrap_or_else(|| Form::new(kind)));
+}
+
 fn focus(state: &mut State, pane: Pane) {
     close_all(state);
     state.focus = pane;
 }
 
 fn close_all(state: &mut State) {
-    (state.detail, state.help, state.needs) = (None, None, None);
+    (state.detail, state.help, state.needs, state.protocols) = (None, None, None, None);
     state.view.detail = super::view::DetailLines::default();
 }
 
 fn close(state: &mut State) {
-    if state.needs.take().is_none() && state.help.take().is_none() {
+    if state.needs.take().is_none() && state.protocols.take().is_none() && state.help.take().is_none() {
         state.detail = None;
     }
     state.view.detail = super::view::DetailLines::default();
@@ -171,6 +183,12 @@ fn task(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         return state.hint(why, now);
     }
     match action {
+        Action::CompleteTask if works_on(state, &task) => {
+            let owner = task.owner.as_ref().map_or("somebody", |name| name.as_str());
+            let question = format!("{owner} works on {id}. Mark it as done all the same?");
+            state.confirm = Some(Confirm { question, action: ConfirmAction::Complete(id) });
+            Vec::new()
+        }
         Action::CompleteTask => vec![state.command(format!("completing {id}"), TeamCommand::CompleteTask { task: id })],
         Action::ReleaseTask => vec![state.command(format!("releasing {id}"), TeamCommand::ReleaseTask { task: id, note: None })],
         Action::RepairTask => vec![state.command(format!("repairing {id}"), TeamCommand::RepairTask { task: id })],
@@ -193,6 +211,12 @@ fn task(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     }
 }
 
+/// Whether a live member has the task in progress.
+fn works_on(state: &State, task: &crate::domain::Task) -> bool {
+    let owner = task.owner.as_ref().filter(|_| task.status == crate::domain::TaskStatus::InProgress);
+    owner.and_then(|name| state.team.member(name)).is_some_and(|view| view.member.status.is_live())
+}
+
 fn delete_question(state: &State, id: TaskId, subject: &str) -> String {
     let waiting = state.team.board.dependants(id).count();
     let warning = match waiting {
@@ -204,6 +228,9 @@ fn delete_question(state: &State, id: TaskId, subject: &str) -> String {
 }
 
 fn open(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
+    if state.protocols.is_some() {
+        return protocols::choose(state);
+    }
     if state.needs.is_some() {
         let chosen = state.needs.and_then(|list| needs::list(&state.team).into_iter().nth(list.at));
         if let Some(need) = chosen {
@@ -211,8 +238,11 @@ fn open(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         }
         return Vec::new();
     }
-    if state.detail.is_some() && action == Action::Open {
-        return Vec::new();
+    if let Some(detail) = state.detail.as_ref().filter(|_| action == Action::Open) {
+        let target = state.view.detail.targets.get(detail.at).cloned().flatten().filter(|_| matches!(detail.kind, DetailKind::Trace));
+        let Some(name) = target else { return Vec::new() };
+        state.roster.selected = Some(name.clone());
+        return show(state, DetailKind::Transcript(name), now);
     }
     let transcript = action == Action::Transcript || matches!(state.focus, Pane::Team | Pane::Activity);
     let kind = match (action, state.focus) {

@@ -42,11 +42,7 @@ pub fn due(state: &State) -> Option<Timestamp> {
 
 /// Sets the title when it changed and tells what is due.
 pub fn tell(state: &mut State, now: Timestamp, cmds: &mut Vec<Cmd>) {
-    let title = title(state);
-    if title != state.alerts.title {
-        state.alerts.title.clone_from(&title);
-        cmds.push(Cmd::Title(title));
-    }
+    cmds.extend(retitle(state).map(Cmd::Title));
     if state.focused {
         state.alerts.waiting.clear();
     }
@@ -63,9 +59,15 @@ pub fn tell(state: &mut State, now: Timestamp, cmds: &mut Vec<Cmd>) {
     cmds.push(Cmd::Notify { title: one_line(&format!("signoff: {}", state.team.team), 60), body: one_line(&body, 240) });
 }
 
-fn title(state: &State) -> String {
+/// The window's title, if it changed. Asked after every event, so it compares before it writes.
+fn retitle(state: &mut State) -> Option<String> {
     let waiting = state.team.requests.pending_len();
     let team = if state.team.team.is_empty() { &state.options.workspace } else { &state.team.team };
+    if state.alerts.titled.as_ref().is_some_and(|(count, name)| (*count, name) == (waiting, team)) {
+        return None;
+    }
     let count = if waiting > 0 { format!("({waiting}) ") } else { String::new() };
-    one_line(&format!("{count}signoff: {team}"), 80)
+    let title = one_line(&format!("{count}signoff: {team}"), 80);
+    state.alerts.titled = Some((waiting, team.clone()));
+    Some(title)
 }

@@ -5,12 +5,13 @@ use super::markdown;
 use super::overlay::{DetailKind, help};
 use super::projection::Projection;
 use super::projection::requests_outcome;
+use super::protocol_text;
 use super::rich::{Indent, Ink, RichLine, Span, hard_wrap, line, wrap};
 use super::state::State;
 use super::view::DetailLines;
 use super::words;
 use crate::domain::{Envelope, Request, RequestKind, Task, TaskId, Verdict};
-use similar::{ChangeTag, TextDiff};
+use similar::{Algorithm, ChangeTag, TextDiff};
 use std::sync::Arc;
 
 /// Longer plans are shown without a difference: nobody reads one of that size, and computing it would freeze the screen.
@@ -24,12 +25,17 @@ pub fn refresh(state: &mut State, cols: usize) {
     if state.view.detail.stamp == stamp && !state.view.detail.lines.is_empty() {
         return;
     }
+    if state.help.is_none() && matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Trace)) {
+        let page = protocol_text::page(&state.team, cols, state.options.utc_offset);
+        state.view.detail = DetailLines { stamp, lines: Arc::new(page.lines), targets: Arc::new(page.targets) };
+        return;
+    }
     let lines = if state.help.is_some() {
-        help::lines(&state.options.keymap)
+        help::lines(&state.options.keymap, cols)
     } else {
         state.detail.as_ref().map(|detail| lines(state, &detail.kind, cols)).unwrap_or_default()
     };
-    state.view.detail = DetailLines { stamp, lines: Arc::new(lines) };
+    state.view.detail = DetailLines { stamp, lines: Arc::new(lines), targets: Arc::default() };
 }
 
 fn lines(state: &State, kind: &DetailKind, cols: usize) -> Vec<RichLine> {
@@ -44,8 +50,7 @@ fn lines(state: &State, kind: &DetailKind, cols: usize) -> Vec<RichLine> {
             None => page.say("This task was deleted.", Ink::Dim),
         },
         DetailKind::Message(message) => page.message(message),
-        DetailKind::Trace => page.trace(&state.team),
-        DetailKind::Transcript(_) => {}
+        DetailKind::Trace | DetailKind::Transcript(_) => {}
     }
     page.out
 }
@@ -80,7 +85,11 @@ impl Page {
         let place = team.requests.place(&request.id).map(|at| format!(" · {at} of {}", team.requests.pending_len())).unwrap_or_default();
         let state = if request.is_pending() { format!("waits for you{place}") } else { requests_outcome(request) };
         let ink = if request.is_pending() { Ink::Attention } else { Ink::Text };
-        self.say(&request.title, Ink::Strong);
+        // A title that the text begins with need not be read twice.
+        let first = request.body.lines().next().unwrap_or_default();
+        if one_line(first.trim_start_matches('#'), 4_000) != one_line(&request.title, 4_000) {
+            self.say(&request.title, Ink::Strong);
+        }
         self.field("state", &state, ink);
         self.field("asked", &format!("{} · id {}", words::clock(request.created, self.utc_offset), request.id), Ink::Text);
         if let Some(task) = request.task {
@@ -134,7 +143,8 @@ impl Page {
             return self.say("Both versions are too long to compare here.", Ink::Dim);
         }
         let (old, new) = (clean(&previous.body), clean(&request.body));
-        let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+        // Lines that are the same in both anchor it, so that a step which stayed is not shown as gone and new.
+        let diff = TextDiff::configure().algorithm(Algorithm::Patience).diff_lines(old.as_ref(), new.as_ref());
         let groups = diff.grouped_ops(DIFF_CONTEXT);
         if groups.is_empty() {
             return self.say("Nothing: both versions say the same.", Ink::Dim);
@@ -149,8 +159,10 @@ impl Page {
                     ChangeTag::Insert => ("+ ", Ink::Added),
                     ChangeTag::Equal => ("  ", Ink::Dim),
                 };
-                let indent = Indent { first: line(sign, ink), rest: line("  ", ink) };
-                hard_wrap(change.value().trim_end_matches('\n'), ink, self.cols, &indent, &mut self.out);
+                let text = change.value().trim_end_matches('\n');
+                let blank = &text[..text.len() - text.trim_start().len()];
+                let indent = Indent { first: line(format!("{sign}{blank}"), ink), rest: line(format!("  {blank}"), ink) };
+                wrap(&[Span::new(text.trim_start(), ink)], self.cols, &indent, &mut self.out);
             }
         }
         self.heading("The whole text");
@@ -206,19 +218,5 @@ impl Page {
         }
         self.blank();
         self.out.extend(markdown::render(&message.content, self.cols));
-    }
-
-    fn trace(&mut self, team: &Projection) {
-        self.say(&format!("Protocol {}: who acted, by which rule, and what came out", team.protocol), Ink::Strong);
-        if team.trace.is_empty() {
-            self.say("Nothing yet.", Ink::Dim);
-        }
-        for step in &team.trace {
-            let who = step.who.as_ref().map_or("nobody", |name| name.as_str());
-            let head = format!("{} {:>4} {who}", words::clock(step.at, self.utc_offset), step.step);
-            let text = format!("{}: {} ({})", step.rule, step.outcome, words::took(step.millis));
-            let indent = Indent { first: line(format!("{head}  "), Ink::Accent), rest: line(" ".repeat(12), Ink::Text) };
-            wrap(&[Span::new(one_line(&text, 2_000), Ink::Text)], self.cols, &indent, &mut self.out);
-        }
     }
 }

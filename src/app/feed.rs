@@ -98,13 +98,14 @@ fn wrapped(text: &str, ink: Ink, cols: usize, out: &mut Vec<RichLine>) {
 fn tool_line(tool: &str, summary: &str, state: ToolState, cols: usize) -> RichLine {
     let (end, ink) = match state {
         ToolState::Running => ("running".to_owned(), Ink::Accent),
-        ToolState::Ended { ok: true, millis } => (format!("ok {}", took(millis)), Ink::Success),
-        ToolState::Ended { ok: false, millis } => (format!("failed {}", took(millis)), Ink::Error),
+        ToolState::Ended { ok: true, millis } => (format!("ok {}", took(millis)).trim_end().to_owned(), Ink::Success),
+        ToolState::Ended { ok: false, millis } => (format!("failed {}", took(millis)).trim_end().to_owned(), Ink::Error),
         ToolState::Cut => ("cut off".to_owned(), Ink::Attention),
     };
     let tool = one_line(tool, 20);
     let used = super::clip::width(&tool) + super::clip::width(&end) + 2;
-    let summary = one_line(summary, cols.saturating_sub(used));
+    // A plan begins with a heading; its mark says nothing in a line.
+    let summary = one_line(summary.strip_prefix("# ").unwrap_or(summary), cols.saturating_sub(used));
     vec![Span::new(tool, Ink::Strong), Span::new(format!(" {summary} "), Ink::Text), Span::new(end, ink)]
 }
 

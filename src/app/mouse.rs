@@ -13,7 +13,7 @@ const WHEEL: isize = 3;
 
 /// Carries out what the mouse did.
 pub fn act(state: &mut State, event: Mouse, now: Timestamp) -> Vec<Cmd> {
-    let reading = state.detail.is_some() || state.help.is_some() || state.needs.is_some();
+    let reading = state.detail.is_some() || state.help.is_some() || state.needs.is_some() || state.protocols.is_some();
     match event {
         Mouse::ScrollUp { .. } if reading => (0..WHEEL).for_each(|_| reading::go(state, Action::Up)),
         Mouse::ScrollDown { .. } if reading => (0..WHEEL).for_each(|_| reading::go(state, Action::Down)),
@@ -72,7 +72,8 @@ fn click(state: &mut State, column: u16, row: u16) {
             let view = state.roster.selected.as_ref().and_then(|name| state.team.member(name));
             if let Some(view) = view {
                 let list = state.inbox.list(view);
-                state.inbox.selected = list.get(state.inbox.top + at).cloned();
+                let place = state.view.inbox_rows.get(at).copied();
+                state.inbox.selected = place.and_then(|place| list.get(place).cloned());
             }
         }
         Pane::Activity => {}

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::feed::{Depth, Source};
 use super::msg::Cmd;
-use super::overlay::DetailKind;
+use super::overlay::{DetailKind, protocols};
 use super::projection::FeedKind;
 use super::rich::plain;
 use super::state::State;
@@ -27,6 +27,10 @@ pub fn go(state: &mut State, action: Action) {
     } else if let Some(needs) = &mut state.needs {
         let len = super::overlay::needs::list(&state.team).len();
         needs.at = needs.at.saturating_add_signed(step).min(len.saturating_sub(1));
+    } else if let Some(list) = &mut state.protocols {
+        list.at = list.at.saturating_add_signed(step).min(protocols::rows().len().saturating_sub(1));
+    } else if let Some(detail) = state.detail.as_mut().filter(|d| matches!(d.kind, DetailKind::Trace)) {
+        detail.at = detail.at.saturating_add_signed(step).min(lines.saturating_sub(1));
     } else if matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Transcript(_))) {
         scroll_transcript(state, action, step);
     } else if let Some(detail) = &mut state.detail {
@@ -77,6 +81,7 @@ fn find_line(state: &mut State, wanted: &str, way: Way) -> bool {
     let hit = |at: &usize| lines.get(*at).is_some_and(|row| plain(row).to_lowercase().contains(wanted));
     let found = around(detail.top.min(lines.len()), lines.len(), way).find(hit);
     detail.top = found.unwrap_or(detail.top);
+    detail.at = detail.top;
     found.is_some()
 }
 
@@ -102,7 +107,8 @@ fn around(from: usize, len: usize, way: Way) -> impl Iterator<Item = usize> {
     })
 }
 
-fn holds(kind: &FeedKind, wanted: &str) -> bool {
+/// Whether an entry holds what is searched for (in small letters).
+pub fn holds(kind: &FeedKind, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
     match kind {
         FeedKind::Answer { text, reasoning } => has(text) || reasoning.as_deref().is_some_and(has),

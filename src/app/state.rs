@@ -4,7 +4,7 @@ use super::action::Action;
 use super::keymap::{Context, Keymap};
 use super::live::LiveText;
 use super::msg::Cmd;
-use super::overlay::{Confirm, Detail, Form, Help, NeedsList, Palette, Prompt, Quitting};
+use super::overlay::{Confirm, Detail, Form, Help, NeedsList, Palette, Prompt, ProtocolList, Quitting};
 use super::pane::{ActivityPane, ApprovalsPane, BoardPane, InboxPane, RosterPane};
 use super::projection::{MemberView, Projection};
 use super::view::ViewMemory;
@@ -146,7 +146,7 @@ pub struct StatusLine {
 }
 
 /// A command that was given and not answered yet.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Sent {
     /// What it was, for the answer's words.
     pub label: String,
@@ -154,6 +154,8 @@ pub struct Sent {
     pub answers: Option<RequestId>,
     /// Leave when it is answered.
     pub then_quit: bool,
+    /// The form it came from, for the case that it is refused.
+    pub form: Option<Box<Form>>,
 }
 
 /// What an editor session is for.
@@ -172,8 +174,8 @@ pub struct Alerts {
     pub waiting: Vec<String>,
     /// When something was told last.
     pub last: Option<Timestamp>,
-    /// The window's title as it was set last.
-    pub title: String,
+    /// What the window's title tells: how many requests wait, of which team.
+    pub titled: Option<(usize, String)>,
 }
 
 /// The screen's state.
@@ -198,6 +200,7 @@ pub struct State {
     pub form: Option<Form>,
     pub palette: Option<Palette>,
     pub needs: Option<NeedsList>,
+    pub protocols: Option<ProtocolList>,
     pub help: Option<Help>,
     pub detail: Option<Detail>,
     /// The team was asked to stop, and then we leave.
@@ -214,6 +217,8 @@ pub struct State {
     pub focused: bool,
     /// Whether the mouse is captured.
     pub mouse: bool,
+    /// A form that was closed without sending.
+    pub(super) form_draft: Option<Form>,
     pub(super) sent: HashMap<u64, Sent>,
     pub(super) edits: HashMap<u64, EditPurpose>,
     pub(super) alerts: Alerts,
@@ -222,6 +227,8 @@ pub struct State {
     /// When the last key was pressed, and the one before it.
     pub(super) last_key: Option<Timestamp>,
     pub(super) previous_key: Option<Timestamp>,
+    /// The last key of a burst that began with a verdict that was not taken.
+    pub(super) burst: Option<Timestamp>,
     next_token: u64,
 }
 
@@ -244,6 +251,7 @@ impl State {
             form: None,
             palette: None,
             needs: None,
+            protocols: None,
             help: None,
             detail: None,
             quitting: None,
@@ -253,6 +261,7 @@ impl State {
             view: ViewMemory::default(),
             focused: true,
             mouse,
+            form_draft: None,
             sent: HashMap::new(),
             edits: HashMap::new(),
             alerts: Alerts::default(),
@@ -260,6 +269,7 @@ impl State {
             watched: None,
             last_key: None,
             previous_key: None,
+            burst: None,
             next_token: 0,
         }
     }
@@ -277,8 +287,17 @@ impl State {
             _ => None,
         };
         let token = self.token();
-        self.sent.insert(token, Sent { label: label.into(), answers, then_quit: false });
+        self.sent.insert(token, Sent { label: label.into(), answers, then_quit: false, form: None });
         Cmd::Team { token, command }
+    }
+
+    /// Remembers the form that a command came from until it is answered.
+    pub(super) fn keep_form(&mut self, cmd: &Cmd, form: Option<Form>) {
+        if let Cmd::Team { token, .. } = cmd
+            && let Some(sent) = self.sent.get_mut(token)
+        {
+            sent.form = form.map(Box::new);
+        }
     }
 
     /// Whether an answer to this request is under way.
@@ -317,7 +336,7 @@ impl State {
     pub fn context(&self) -> Context {
         if self.prompt.is_some() || self.form.is_some() || self.palette.is_some() {
             Context::Prompt
-        } else if self.needs.is_some() || self.help.is_some() || self.detail.is_some() {
+        } else if self.needs.is_some() || self.protocols.is_some() || self.help.is_some() || self.detail.is_some() {
             Context::Detail
         } else {
             self.focus.context()

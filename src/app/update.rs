@@ -13,6 +13,10 @@ use super::{mouse, reading, verdict, wake};
 use crate::domain::event::NoticeLevel;
 use crate::domain::{EventRecord, MemberName, Refusal, Reply, TeamCommand, TeamEvent, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A pause that ends a burst of keys.
+const PAUSE: Duration = Duration::from_millis(400);
 
 /// Takes a message in. Costs what the message changes, whatever the size of the team.
 pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
@@ -34,7 +38,8 @@ pub fn update(state: &mut State, msg: Msg, now: Timestamp) -> Vec<Cmd> {
         Msg::Edited { token, result } => on_edited(state, token, result, now),
         Msg::Transcript { name, entries } => {
             if let Some(detail) = state.detail.as_mut().filter(|d| matches!(&d.kind, DetailKind::Transcript(n) if *n == name)) {
-                detail.load(entries);
+                let live = state.team.member(&name).is_some_and(|view| view.member.status.is_live());
+                detail.load(entries, if live { ToolState::Running } else { ToolState::Cut });
             }
             Vec::new()
         }
@@ -119,6 +124,9 @@ fn follow_transcript(state: &mut State, event: &TeamEvent) {
 
 fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
     state.previous_key = state.last_key.replace(now);
+    if is_burst(state, key, now) {
+        return Vec::new();
+    }
     if state.status.as_ref().is_some_and(|s| s.level != StatusLevel::Info) {
         state.status = None;
     }
@@ -142,6 +150,13 @@ fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
         Some(action) => run(state, action, now),
         None => Vec::new(),
     }
+}
+
+/// Whether a letter still belongs to what was typed after a verdict that was not taken.
+fn is_burst(state: &mut State, key: Key, now: Timestamp) -> bool {
+    let goes_on = key.typed().is_some() && state.burst.is_some_and(|last| now.since(last) < PAUSE);
+    state.burst = goes_on.then_some(now);
+    goes_on
 }
 
 /// The two keys that work even while text is written: redraw and suspend, when the prompt does not use them itself.
@@ -186,17 +201,32 @@ fn on_live(state: &mut State, name: &MemberName, kind: LiveKind, text: &str, res
 
 fn on_reply(state: &mut State, token: u64, result: Result<Reply, Refusal>, now: Timestamp) -> Vec<Cmd> {
     let Some(sent) = state.sent.remove(&token) else { return Vec::new() };
+    let then_quit = sent.then_quit;
     match result {
-        Err(refusal) => state.say(StatusLevel::Error, &format!("{}: {refusal}", sent.label), now),
+        Err(refusal) => refused(state, sent, &refusal, now),
         Ok(Reply::Said(text)) => state.say(StatusLevel::Info, &text, now),
         Ok(Reply::Spawned(member)) => {
             state.roster.selected = Some(member.name.clone());
             state.say(StatusLevel::Info, &format!("{} is spawned", member.name), now);
         }
-        Ok(Reply::Task(task)) => state.say(StatusLevel::Info, &format!("{}: done, {} {}", sent.label, task.id, task.subject), now),
-        Ok(_) => state.say(StatusLevel::Info, &format!("{}: done", sent.label), now),
+        Ok(Reply::Task(task)) => {
+            state.say(StatusLevel::Info, &format!("{}: {}", super::words::done(&sent.label, Some(task.id)), task.subject), now);
+        }
+        Ok(_) => state.say(StatusLevel::Info, &super::words::done(&sent.label, None), now),
     }
-    if sent.then_quit { vec![Cmd::Quit] } else { Vec::new() }
+    if then_quit { vec![Cmd::Quit] } else { Vec::new() }
+}
+
+/// A refusal is shown where it can be mended: in the form that it came from, if nothing else was opened meanwhile.
+fn refused(state: &mut State, sent: super::state::Sent, refusal: &Refusal, now: Timestamp) {
+    let free = state.form.is_none() && state.prompt.is_none() && state.confirm.is_none() && state.palette.is_none();
+    match sent.form {
+        Some(form) if free => state.form = Some(form.refused(refusal.to_string())),
+        form => {
+            state.form_draft = form.map(|form| *form).or(state.form_draft.take());
+            state.say(StatusLevel::Error, &format!("{}: {refusal}", sent.label), now);
+        }
+    }
 }
 
 fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now: Timestamp) -> Vec<Cmd> {
@@ -222,7 +252,7 @@ fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now:
 pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     match action {
         Action::Up | Action::Down | Action::Top | Action::Bottom | Action::PageUp | Action::PageDown => {
-            if state.help.is_some() || state.needs.is_some() || state.detail.is_some() {
+            if state.help.is_some() || state.needs.is_some() || state.protocols.is_some() || state.detail.is_some() {
                 reading::go(state, action);
             } else {
                 go(state, action);

@@ -115,7 +115,11 @@ pub fn edited(state: &mut State, id: RequestId, digest: Digest, before: &str, te
 fn with(state: &mut State, now: Timestamp, decide: impl FnOnce(&mut State, Arc<Request>, Digest) -> Vec<Cmd>) -> Vec<Cmd> {
     match decidable(state, now) {
         Ok((request, digest)) => decide(state, request, digest),
-        Err(why) => state.hint(why, now),
+        Err(why) => {
+            // Whoever goes on typing means words for it, not commands: they are swallowed until there is a pause.
+            state.burst = Some(now);
+            state.hint(why, now)
+        }
     }
 }
 

@@ -54,6 +54,8 @@ pub struct DetailLines {
     pub stamp: (u64, usize),
     /// The lines.
     pub lines: Arc<Vec<RichLine>>,
+    /// Beside each line, where the lines lead somewhere: whose transcript it leads to.
+    pub targets: Arc<Vec<Option<crate::domain::MemberName>>>,
 }
 
 /// What the last frame showed.
@@ -76,6 +78,8 @@ pub struct ViewMemory {
     /// The row of the selected request, where it is one in a list.
     pub request_row: Area,
     digest: Option<(usize, Digest)>,
+    /// The message in each row of the inbox, by its place in the list.
+    pub inbox_rows: Vec<usize>,
     fresh: bool,
 }
 

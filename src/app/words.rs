@@ -49,10 +49,42 @@ pub fn span(time: Duration) -> String {
     }
 }
 
-/// A tool's time: `3.1 s`, `340 ms`, `2 m`.
+/// What was asked for, as done: `completing #3` becomes `completed #3`, `adding the task` becomes `added #9`.
+pub fn done(label: &str, task: Option<TaskId>) -> String {
+    const PAST: [(&str, &str); 19] = [
+        ("adding the task", "added"),
+        ("approving", "approved"),
+        ("asking", "asked"),
+        ("changing", "changed"),
+        ("completing", "completed"),
+        ("deleting", "deleted"),
+        ("editing", "edited"),
+        ("interrupting", "interrupted"),
+        ("permitting", "permitted"),
+        ("rejecting", "rejected"),
+        ("releasing", "released"),
+        ("repairing", "repaired"),
+        ("resuming", "resumed"),
+        ("spawning", "spawned"),
+        ("stopping the team now", "the team stops now"),
+        ("stopping the team", "the team was asked to stop"),
+        ("stopping", "stopped"),
+        ("writing", "written"),
+        ("plans", "plans"),
+    ];
+    let past = PAST.iter().find_map(|(now, past)| label.strip_prefix(now).map(|rest| format!("{past}{rest}")));
+    let text = past.unwrap_or_else(|| format!("{label}: done"));
+    match task.map(|id| id.to_string()).filter(|id| !text.contains(id.as_str())) {
+        Some(id) => format!("{text} {id}"),
+        None => text,
+    }
+}
+
+/// A tool's time: `3.1 s`, `340 ms`, `2 m`; empty when it took none that is worth a word, or is not known.
 pub fn took(millis: u64) -> String {
     match millis {
-        0..1_000 => format!("{millis} ms"),
+        0 => String::new(),
+        1..1_000 => format!("{millis} ms"),
         1_000..60_000 => format!("{}.{} s", millis / 1_000, millis / 100 % 10),
         _ => span(Duration::from_millis(millis)),
     }
@@ -109,11 +141,15 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
     let words = |tone, text: String, time: String| StateWords { tone, text, time };
     let since = |at: &Timestamp| clock(*at, utc_offset);
     let elapsed = |at: &Timestamp| span(now.since(*at));
-    let ended = |word: &str| reason.filter(|r| !r.is_empty()).map_or_else(|| word.to_owned(), |r| format!("{word}: {r}"));
+    let ended = |word: &str| match reason.filter(|r| !r.is_empty()) {
+        Some(reason) if reason.starts_with(word) => reason.to_owned(),
+        Some(reason) => format!("{word}: {reason}"),
+        None => word.to_owned(),
+    };
     if !status.is_live() {
         return match status {
             MemberStatus::Failed => words(Tone::Failed, ended("failed"), String::new()),
-            MemberStatus::Interrupted => words(Tone::Attention, "interrupted: R resumes".into(), String::new()),
+            MemberStatus::Interrupted => words(Tone::Attention, "interrupted".into(), String::new()),
             MemberStatus::Requested => words(Tone::Quiet, "requested".into(), String::new()),
             _ => words(Tone::Quiet, ended("shut down"), String::new()),
         };
@@ -122,7 +158,7 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
         Activity::Starting => words(Tone::Active, "starting".into(), String::new()),
         Activity::Model { since } => words(Tone::Active, "working".into(), elapsed(since)),
         Activity::Tool { tool, summary, since } => words(Tone::Active, format!("{tool} {summary}"), elapsed(since)),
-        Activity::Approval { request_kind, since: at, .. } => words(Tone::Attention, format!("waits: {}", request_kind.word()), since(at)),
+        Activity::Approval { request_kind, since: at, .. } => words(Tone::Attention, format!("waits: {}", kind(*request_kind)), since(at)),
         Activity::RateLimit { until } => words(Tone::Quiet, "rate limit".into(), countdown(*until, now)),
         Activity::Retry { attempt, until, reason } => words(Tone::Quiet, format!("retry {attempt}: {reason}"), countdown(*until, now)),
         Activity::Mail { since: at } => words(Tone::Quiet, "waits: mail".into(), since(at)),
@@ -135,8 +171,8 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
     }
 }
 
-/// `in 12 s`, rounded up, so that it ends at the moment it says.
-fn countdown(until: Timestamp, now: Timestamp) -> String {
+/// `12 s`, rounded up, so that it ends at the moment it says.
+pub fn countdown(until: Timestamp, now: Timestamp) -> String {
     span(until.plus(Duration::from_millis(999)).since(now))
 }
 

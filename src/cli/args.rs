@@ -12,8 +12,8 @@ Examples:
   signoff status                   look at the team from another shell
   signoff approve 3f9a01bc --note \"go on\"
 
-A directory that is named like a command needs ./ before it. Exit codes: 0 done, 1 failed, 2 usage, 3 refused or unknown,
-4 timed out, 130 interrupted.";
+A directory that is named like a command needs ./ before it.
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused or unknown, 4 timed out, 130 interrupted.";
 
 /// Run and supervise a team of coding agents: sign off their plans, sign off the agents.
 #[derive(Debug, Parser)]

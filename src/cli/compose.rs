@@ -76,8 +76,8 @@ pub async fn choose_model(choice: Choice<'_>) -> Result<Chosen, CliError> {
         return local(choice, found);
     }
     match choice.fallback {
-        Fallback::Scripted => scripted(choice, Some("No key is set and no model server answers on this machine: you see the scripted demonstration. \
-                Set OPENAI_API_KEY, or start Ollama, and open signoff again (`signoff doctor` tells more).")),
+        Fallback::Scripted => scripted(choice, Some("No key is set and no model server answers here, so this is the scripted demonstration. For a real model: \
+                set OPENAI_API_KEY or start Ollama.")),
         Fallback::Refuse => Err(CliError::Failed(
             "there is no model to ask: set OPENAI_API_KEY, name a provider (--provider), or start a server such as Ollama; `signoff doctor` tells more. \
              To play the bundled script: --provider scripted"

@@ -116,6 +116,9 @@ fn log(session: &Session, out: &mut Out) -> Result<logs::Logging, CliError> {
     Ok(logging)
 }
 
+/// Threads for the members' work, on any machine: it is waiting, mostly for servers and sometimes for the disk.
+const WORKERS: usize = 4;
+
 /// How many threads a command needs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Threads {
@@ -130,6 +133,7 @@ fn block_on(threads: Threads, command: impl Future<Output = Result<Exit, CliErro
         Threads::One => tokio::runtime::Builder::new_current_thread(),
         Threads::Many => tokio::runtime::Builder::new_multi_thread(),
     };
+    builder.worker_threads(WORKERS);
     let runtime = builder.enable_all().build().map_err(CliError::io("start the runtime"))?;
     let exit = runtime.block_on(command);
     // Nobody waits for a thread that still reads from a terminal or a disk.

@@ -6,6 +6,7 @@ use super::error::{CliError, Exit};
 use super::out::{Align, Form, Out, Table};
 use super::session::Session;
 use super::words;
+use crate::domain::shown::{NodeMark, Section};
 use crate::domain::usage::Spend;
 use crate::domain::{
     Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig,
@@ -43,6 +44,8 @@ struct History {
     activities: HashMap<MemberName, Activity>,
     spend: Spend,
     pid: Option<u32>,
+    acting: Vec<NodeMark>,
+    sections: Vec<Section>,
 }
 
 fn history(store: &TeamStore) -> Result<History, CliError> {
@@ -54,7 +57,11 @@ fn history(store: &TeamStore) -> Result<History, CliError> {
         }
         offset = read.next;
         for record in read.records {
-            if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
+            if let TeamEvent::ProtocolShown { marks, sections, .. } = record.event {
+                (history.acting, history.sections) = (marks, sections);
+            } else if let TeamEvent::ProtocolChanged { .. } = record.event {
+                (history.acting, history.sections) = (Vec::new(), Vec::new());
+            } else if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
                 history.spend.add_call(*usage, *cost);
             } else if let TeamEvent::ActivityChanged { name, activity } = record.event {
                 history.activities.insert(name, activity);
@@ -84,6 +91,10 @@ struct Status {
     tokens: u64,
     cost: f64,
     cost_is_complete: bool,
+    /// Where in the protocol's graph something is to be seen: who acts, waits, failed.
+    protocol_marks: Vec<NodeMark>,
+    /// What is particular to the protocol, as tables.
+    protocol_sections: Vec<Section>,
 }
 
 /// `status`
@@ -113,6 +124,8 @@ pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliE
         tokens: history.spend.usage.total(),
         cost: history.spend.cost,
         cost_is_complete: !history.spend.unpriced,
+        protocol_marks: history.acting,
+        protocol_sections: history.sections,
         team: team.team_name,
         protocol: team.protocol,
     };

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::team::{self, Opening};
 use crate::domain::event::EVENT_VERSION;
 use crate::domain::settings::PlanMode;
-use crate::domain::{EventRecord, Party, TeamCommand, TeamEvent, TeamSettings, Timestamp};
+use crate::domain::{EventRecord, MessageKind, Party, TeamCommand, TeamEvent, TeamSettings, Timestamp};
 use crate::runtime::{Team, clock};
 use crate::tui::sentence::sentence;
 use crate::tui::signals::{Notice, Signals};
@@ -245,6 +245,13 @@ impl Teller {
         self.lines += 1;
         if let TeamEvent::Denied { name, what } = &record.event {
             self.denied.push(format!("{name}: {what}"));
+        } else if let TeamEvent::MessageSent { message } = &record.event
+            && message.kind == MessageKind::Result
+            && message.from.is_lead()
+            && Party::read(&message.to) == Party::Human
+        {
+            // The answer of a protocol's run, whoever gave it.
+            self.answer = Some(message.content.clone());
         } else if let TeamEvent::AnswerFinished { name, text, .. } = &record.event
             && name.is_lead()
             && !text.trim().is_empty()

@@ -6,6 +6,7 @@ use super::session::Session;
 use crate::collaboration::{ProtocolConfig, describe};
 use crate::config::Origin;
 use crate::config::instructions::{self, Instructions};
+use crate::domain::text::one_line;
 use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
 use crate::runtime::clock;
 use crate::runtime::remote::{RemoteTeam, Runner};
@@ -14,6 +15,9 @@ use crate::store::{Expect, TeamStore, import};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Longest name that a team takes from its directory, in characters.
+const NAME_MAX: usize = 64;
 
 /// What a team that runs here is made of.
 pub struct Opening {
@@ -71,6 +75,9 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions } = opening;
+    if settings.name.is_empty() {
+        settings.name = named_after(&workspace);
+    }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     if chosen.model.is_scripted() {
@@ -100,6 +107,11 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         Some(opened) => Ok(Arc::new(opened.handle)),
         None => Ok(Arc::new(remote)),
     }
+}
+
+/// A new team bears its directory's name, where nobody gave it another.
+fn named_after(workspace: &Path) -> String {
+    workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default()
 }
 
 /// Gives a team that exists another protocol, before it is opened.

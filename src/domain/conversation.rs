@@ -3,6 +3,9 @@
 use super::CallId;
 use serde::{Deserialize, Serialize};
 
+/// The result that a tool call gets when the app died before it was done.
+pub const CUT_OFF: &str = "interrupted: the app ended before this tool was done; look at what it left before calling it again";
+
 /// One entry of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// The version of the envelope.
 pub const EVENT_VERSION: u32 = 1;
 
+/// Outcomes of a turn that the member's state tells already: it is at rest, or it waits.
+pub const ORDINARY_ENDS: [&str; 3] = ["done for now", "idle", "waits for a verdict"];
+
 /// One line of the flight recorder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventRecord {
@@ -52,7 +55,7 @@ pub enum TeamEvent {
     RequestChanged { request: Arc<Request> },
     /// A member took in mail, a task, a verdict or a prompt, and works on it.
     TurnStarted { name: MemberName, generation: Generation, cause: String },
-    /// It stopped working, with the reason in words.
+    /// It stopped working, with the reason in words; [`ORDINARY_ENDS`] are those that are no news.
     TurnEnded { name: MemberName, outcome: String },
     /// The model finished an answer. `text` may be empty when it only called tools.
     AnswerFinished {

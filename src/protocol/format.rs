@@ -3,7 +3,7 @@
 
 use crate::domain::event::NoticeLevel;
 use crate::domain::request::Verdict;
-use crate::domain::{Envelope, Member, MessageKind, Request, RequestState, Task};
+use crate::domain::{Envelope, Member, MessageKind, Request, Task, TaskId};
 
 /// Quotes `<` in text that others wrote where it would open or close one of our tags.
 fn quote(text: &str) -> String {
@@ -51,29 +51,32 @@ pub fn mails(messages: &[Envelope]) -> String {
 
 /// `<auto-claimed>Task #3: subject\ndescription</auto-claimed>`
 pub fn claimed(task: &Task) -> String {
-    format!("<auto-claimed>Task {}: {}\n{}</auto-claimed>", task.id, quote(&task.subject), quote(&task.description))
+    format!("{} {}\n{}</auto-claimed>", claim_mark(task.id), quote(&task.subject), quote(&task.description))
 }
 
-/// `<plan-verdict request="…" verdict="approved" by="human">…</plan-verdict>`
+/// How [`claimed`] begins for a task, whatever its words.
+pub fn claim_mark(id: TaskId) -> String {
+    format!("<auto-claimed>Task {id}:")
+}
+
+/// `<plan-verdict request="…" verdict="approved" by="human">WORDS<edited-plan>…</edited-plan></plan-verdict>`, then what to
+/// do as a notice. The words are the decider's and nothing but.
 pub fn verdict(request: &Request) -> String {
     let by = request.answer.as_ref().map_or_else(|| "system".to_owned(), |answer| answer.by.to_string());
-    let words = match request.answer.as_ref().map(|answer| &answer.verdict) {
-        Some(Verdict::Approve { note, edited, .. }) => {
-            let edited = edited
-                .as_ref()
-                .map(|text| format!("The plan was edited. Carry out this text:\n<edited-plan>{}</edited-plan>", quote(text)));
-            [note.as_deref().map(quote), edited].into_iter().flatten().collect::<Vec<_>>().join("\n")
+    let (words, next) = match request.answer.as_ref().map(|answer| &answer.verdict) {
+        Some(Verdict::Approve { note, edited: Some(text), .. }) => {
+            let words = [note.as_deref().map(quote), Some(format!("<edited-plan>{}</edited-plan>", quote(text)))];
+            (words.into_iter().flatten().collect::<Vec<_>>().join("\n"), "The plan was edited: carry out the edited text, not your own.")
         }
-        Some(Verdict::Reject { feedback }) => quote(feedback.as_deref().unwrap_or("No reason was given.")),
-        None => quote(request.ended.as_deref().unwrap_or_default()),
+        Some(Verdict::Approve { note, .. }) => (note.as_deref().map(quote).unwrap_or_default(), "Go on with the plan."),
+        Some(Verdict::Reject { feedback: Some(words) }) => (quote(words), "Do not change anything yet: submit a revised plan."),
+        Some(Verdict::Reject { feedback: None }) => {
+            (String::new(), "No reason was given. Do not change anything yet: submit a revised plan.")
+        }
+        None => (quote(request.ended.as_deref().unwrap_or_default()), "The request has ended without an answer."),
     };
-    let next = match request.state {
-        RequestState::Approved => "Go on with the plan.",
-        RequestState::Rejected => "Do not change anything yet: submit a revised plan.",
-        RequestState::Withdrawn | RequestState::Expired | RequestState::Pending => "The request has ended without an answer.",
-    };
-    let words = [words.as_str(), next].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join("\n");
-    format!("<plan-verdict request=\"{}\" verdict=\"{}\" by=\"{by}\">{words}</plan-verdict>", request.id, request.state.word())
+    let (id, state) = (&request.id, request.state.word());
+    format!("<plan-verdict request=\"{id}\" verdict=\"{state}\" by=\"{by}\">{words}</plan-verdict>\n{}", notice(next))
 }
 
 /// `<identity>You are 'NAME', role: ROLE, team: TEAM.</identity>`
@@ -95,10 +98,16 @@ pub fn notice(text: &str) -> String {
     format!("<notice>{}</notice>", quote(text))
 }
 
+/// `all 8 tasks are completed`
+pub fn all_done(done: usize) -> String {
+    if done == 1 { "the one task is completed".to_owned() } else { format!("all {done} tasks are completed") }
+}
+
 /// Told to the lead when the board is done.
 pub fn board_finished(done: usize) -> String {
     format!(
-        "<board-finished>All {done} tasks are completed and nobody works. Sum up for the person in a few sentences: what was done, what is left, what to check.</board-finished>"
+        "<board-finished>The board is done ({}) and nobody works. Sum up for the person in a few sentences: what was done, what is left, what to check.</board-finished>",
+        all_done(done)
     )
 }
 

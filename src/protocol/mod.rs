@@ -13,5 +13,13 @@ pub mod format;
 pub mod replay;
 pub mod turn;
 
+/// The collaboration protocols: name and purpose of each, in the order in which they are shown.
+pub fn protocols() -> Vec<(&'static str, &'static str)> {
+    crate::collaboration::names()
+        .filter_map(|name| crate::collaboration::describe(name).ok())
+        .map(|info| (info.name, info.summary))
+        .collect()
+}
+
 pub use core::TeamCore;
 pub use effect::{AgentInput, AgentReport, Effect, Ids, Input, Mark, Outside, Timer};

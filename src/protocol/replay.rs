@@ -3,6 +3,7 @@
 //! A history that ends with tool calls gets "interrupted" results; results without a call go. Both are said, not hidden.
 
 use super::format;
+use crate::domain::conversation::CUT_OFF;
 use crate::domain::{CallId, ChatMessage, Generation, TranscriptEntry};
 use std::collections::HashSet;
 
@@ -47,6 +48,19 @@ pub fn replay(entries: &[TranscriptEntry]) -> Replay {
     Replay { messages, repairs, ..state }
 }
 
+/// Tools that end the turn when they succeed: nothing is missing after them.
+const LAST_TOOLS: [&str; 3] = ["idle", "plan_approval", "shutdown_response"];
+
+/// Whether the conversation stopped in the middle: something was told or called, and no last word followed.
+pub fn is_unfinished(messages: &[ChatMessage]) -> bool {
+    match messages.last() {
+        None | Some(ChatMessage::System { .. }) => false,
+        Some(ChatMessage::User { .. }) => true,
+        Some(ChatMessage::Tool { name, ok, .. }) => !(*ok && LAST_TOOLS.contains(&name.as_str())),
+        Some(ChatMessage::Assistant { calls, .. }) => !calls.is_empty(),
+    }
+}
+
 /// Pairs every tool call with exactly one result right after it.
 pub fn repair(messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<String>) {
     let mut out: Vec<ChatMessage> = Vec::with_capacity(messages.len());
@@ -80,7 +94,6 @@ pub fn repair(messages: Vec<ChatMessage>) -> (Vec<ChatMessage>, Vec<String>) {
 fn close(open: &mut Vec<(CallId, String)>, out: &mut Vec<ChatMessage>, repairs: &mut Vec<String>) {
     for (call_id, name) in open.drain(..) {
         repairs.push(format!("{name} was interrupted"));
-        let content = "interrupted: the app ended before this tool was done; look at what it left before calling it again".to_owned();
-        out.push(ChatMessage::Tool { call_id, name, content, ok: false });
+        out.push(ChatMessage::Tool { call_id, name, content: CUT_OFF.to_owned(), ok: false });
     }
 }

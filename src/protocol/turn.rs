@@ -7,6 +7,7 @@
 //! Every tool call gets exactly one result, whatever ends the turn, so the conversation stays valid for any provider.
 
 use crate::domain::conversation::{AssistantAnswer, FinishReason};
+use crate::domain::event::ORDINARY_ENDS;
 use crate::domain::{CallId, ChatMessage, ToolCall};
 use std::collections::VecDeque;
 
@@ -41,9 +42,9 @@ impl Outcome {
     /// In words for the log and the screen.
     pub fn words(&self) -> String {
         match self {
-            Self::Done => "done for now".into(),
-            Self::Idled => "idle".into(),
-            Self::AwaitsVerdict => "waits for a verdict".into(),
+            Self::Done => ORDINARY_ENDS[0].into(),
+            Self::Idled => ORDINARY_ENDS[1].into(),
+            Self::AwaitsVerdict => ORDINARY_ENDS[2].into(),
             Self::RoundCap(cap) => format!("stopped after {cap} rounds without an end"),
             Self::Interrupted => "interrupted".into(),
             Self::Empty => "empty answer".into(),

@@ -39,7 +39,7 @@ pub enum ToolError {
     #[error("cannot start the command: {reason}")]
     Start { reason: String },
     /// The member has as many background commands as it may have.
-    #[error("{max} background commands run already: wait for one to end, or end one with `kill`")]
+    #[error("{max} background commands run already: wait for one to end, or end one with `end-job NUMBER`")]
     TooManyJobs { max: usize },
 }
 

@@ -23,6 +23,9 @@ const TIMEOUT_MAX: u64 = 3600;
 /// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
 const LIVE_MAX: usize = 4096;
 
+/// A command of the tool itself that ends a background job by its number. Behind a wall `kill` does not reach one.
+const END_JOB: &str = "end-job";
+
 /// How commands are started: `launcher… sandbox… wrapper… shell -c COMMAND`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellSettings {
@@ -124,6 +127,9 @@ impl Tool for Bash {
         if command.contains('\0') {
             return Err("`command` holds a NUL character, which no shell takes".into());
         }
+        if job_to_end(command).is_some() {
+            return Ok(None);
+        }
         let action = Action::Command { command: command.to_owned(), cwd: workspace.to_string_lossy().into_owned() };
         Ok(Some(Intent { tool: "bash".into(), action }))
     }
@@ -138,6 +144,9 @@ impl Tool for Bash {
             if context.cancel.is_cancelled() {
                 return ToolOutcome::error("interrupted before it was started");
             }
+            if let Some(id) = job_to_end(&arguments.command) {
+                return end_job(id, &context);
+            }
             settings.settle_sandbox().await;
             let timeout = arguments.timeout.map(|seconds| Duration::from_secs(seconds.min(TIMEOUT_MAX)));
             match Running::start(&arguments.command, &context.workspace, &settings) {
@@ -149,11 +158,27 @@ impl Tool for Bash {
     }
 }
 
+/// The number in a command that asks to end a background job, and nothing else.
+fn job_to_end(command: &str) -> Option<u64> {
+    command.trim().strip_prefix(END_JOB)?.strip_prefix(' ')?.trim().parse().ok()
+}
+
+fn end_job(id: u64, context: &ToolContext) -> ToolOutcome {
+    if context.jobs.kill(id) {
+        return ToolOutcome::ok(format!("background job {id} is being ended, with everything it started"));
+    }
+    let running: Vec<String> = context.jobs.list().iter().map(|job| job.id.to_string()).collect();
+    ToolOutcome::error(format!(
+        "there is no background job {id}; running: {}",
+        if running.is_empty() { "none".into() } else { running.join(", ") }
+    ))
+}
+
 fn background(running: Running, command: &str, timeout: Option<Duration>, context: &ToolContext) -> ToolOutcome {
     match context.jobs.adopt(running, command, timeout, Arc::clone(&context.team)) {
         Ok(job) => {
-            let end = job.pid.map(|pid| format!(" To end it early: kill {pid}")).unwrap_or_default();
-            ToolOutcome::ok(format!("background job {} started. You get mail when it ends.{end}", job.id))
+            let id = job.id;
+            ToolOutcome::ok(format!("background job {id} started. You get mail when it ends. To end it early: {END_JOB} {id}"))
         }
         Err(error) => ToolOutcome::error(ToolError::to_string(&error)),
     }

@@ -5,11 +5,11 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The shortest time between two frames while text streams: 30 frames a second are as smooth as reading needs, and
+/// The shortest time between two frames while text streams: 25 frames a second are as smooth as reading needs, and
 /// keep a slow link usable.
-pub const STREAM_GAP: Duration = Duration::from_millis(33);
-/// The shortest time between two frames while the person types: an echo is due within 5 ms.
-pub const KEY_GAP: Duration = Duration::from_millis(4);
+pub const STREAM_GAP: Duration = Duration::from_millis(40);
+/// The shortest time between two frames while the person types: an echo is due within 5 ms, drawing included.
+pub const KEY_GAP: Duration = Duration::from_millis(2);
 
 /// How soon a change should be seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

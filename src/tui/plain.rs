@@ -6,7 +6,7 @@
 mod command;
 mod view;
 
-use crate::domain::{EventRecord, Party, Reply, TeamCommand, TeamEvent};
+use crate::domain::{EventRecord, Party, Reply, RequestKind, RequestState, TeamCommand, TeamEvent};
 use crate::runtime::Team;
 use command::{Command, HELP};
 use std::io;
@@ -37,9 +37,14 @@ where
     W: AsyncWrite + Unpin,
 {
     let events = team.subscribe();
-    let mut session = Session { team, output, view: View::default(), leaving: Leaving::No };
+    let mut session = Session { team, output, view: View::default(), leaving: Leaving::No, is_open: true };
     session.say(&["signoff, linear mode. Type help and Enter for the commands."]).await?;
     session.run(input, events).await
+}
+
+/// A member did not answer the request to shut down in time.
+fn is_unanswered(event: &TeamEvent) -> bool {
+    matches!(event, TeamEvent::RequestChanged { request } if request.kind == RequestKind::Shutdown && request.state == RequestState::Expired)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,12 +60,13 @@ struct Session<W> {
     output: W,
     view: View,
     leaving: Leaving,
+    /// More lines may come. Without them nobody can ask a second time.
+    is_open: bool,
 }
 
 impl<W: AsyncWrite + Unpin> Session<W> {
     async fn run<R: AsyncBufRead + Unpin>(&mut self, input: R, mut events: UnboundedReceiver<Arc<EventRecord>>) -> io::Result<PlainEnd> {
         let mut lines = input.lines();
-        let mut is_open = true;
         loop {
             tokio::select! {
                 // A command is about what was told before it.
@@ -73,10 +79,10 @@ impl<W: AsyncWrite + Unpin> Session<W> {
                     }
                     None => return Ok(PlainEnd::Left),
                 },
-                line = lines.next_line(), if is_open => match line {
+                line = lines.next_line(), if self.is_open => match line {
                     Ok(Some(line)) => self.line(&line).await?,
                     Ok(None) | Err(_) => {
-                        is_open = false;
+                        self.is_open = false;
                         self.leave().await?;
                     }
                 },
@@ -90,6 +96,9 @@ impl<W: AsyncWrite + Unpin> Session<W> {
     async fn event(&mut self, record: &EventRecord) -> io::Result<Option<PlainEnd>> {
         let lines = self.view.fold(&record.event);
         self.say(&lines).await?;
+        if self.leaving == Leaving::Asked && !self.is_open && is_unanswered(&record.event) {
+            self.leave().await?;
+        }
         Ok(match &record.event {
             TeamEvent::Finished { .. } if self.leaving != Leaving::No => Some(PlainEnd::Left),
             TeamEvent::Finished { ok, .. } => Some(PlainEnd::Finished { ok: *ok }),

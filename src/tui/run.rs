@@ -29,7 +29,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 /// Events folded in before the screen may draw again.
-const EVENTS_MAX: usize = 4096;
+const EVENTS_MAX: usize = 1024;
 /// Commands that are under way at the end may finish within this time.
 const LAST_COMMANDS: Duration = Duration::from_secs(1);
 

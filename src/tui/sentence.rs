@@ -3,9 +3,9 @@
 //! Pure. Each line begins with a label and is sanitised; no colour, no glyph that a screen reader stumbles over.
 //! Events that tell a person nothing by themselves (token counts, a model call that begins) have no line.
 
-use crate::domain::event::{NoticeLevel, TaskChange};
+use crate::domain::event::{NoticeLevel, ORDINARY_ENDS, TaskChange};
 use crate::domain::text::one_line;
-use crate::domain::{Activity, Envelope, Member, MemberName, Party, Request, RequestKind, RequestState, Task, TeamEvent};
+use crate::domain::{Activity, Envelope, Member, MemberName, MemberStatus, Party, Request, RequestKind, RequestState, Task, TeamEvent};
 use std::time::Duration;
 
 /// A title or a reason on one line.
@@ -28,6 +28,7 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
         TeamEvent::MessageSent { message } => message_sent(message),
         TeamEvent::RequestChanged { request } => request_changed(request),
         TeamEvent::TurnStarted { name, cause, .. } => format!("Turn: {name} starts to work: {}", cut(cause)),
+        TeamEvent::TurnEnded { outcome, .. } if ORDINARY_ENDS.contains(&outcome.as_str()) => return None,
         TeamEvent::TurnEnded { name, outcome } => format!("Turn: {name} stopped working: {}", cut(outcome)),
         TeamEvent::AnswerFinished { text, .. } if text.trim().is_empty() => return None,
         TeamEvent::AnswerFinished { name, text, .. } => format!("Answer: {name}: {}", one_line(text, LONG)),
@@ -79,7 +80,11 @@ fn because(why: Option<&str>) -> String {
 
 fn member_changed(member: &Member, why: Option<&str>) -> String {
     let role = if member.role.is_empty() { String::new() } else { format!(" ({})", cut(&member.role)) };
-    let status = member.status.word().replace('_', " ");
+    let status = match member.status {
+        MemberStatus::WaitingApproval => "waiting for an approval",
+        MemberStatus::Shutdown => "shut down",
+        other => other.word(),
+    };
     let task = member.task.map(|task| format!(" on {task}")).unwrap_or_default();
     format!("Member: {}{role} is {status}{task}{}", member.name, because(why.or(member.reason.as_deref())))
 }

@@ -18,13 +18,12 @@ const ALLOWED: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries with the places that may name them.
-const LIBRARIES: [(&str, &[&str]); 8] = [
+const LIBRARIES: [(&str, &[&str]); 7] = [
     ("ratatui", &["tui/"]),
     ("crossterm", &["tui/", "cli/doctor"]),
     ("async_openai", &["llm/openai", "cli/log"]),
     ("notify::", &["store/"]),
     ("clap", &["cli/", "main.rs"]),
-    ("anyhow", &["main.rs"]),
     ("directories::", &["config/", "cli/"]),
     ("tracing_appender", &["cli/"]),
 ];

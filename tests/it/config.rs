@@ -345,3 +345,20 @@ fn long_instructions_are_cut_on_a_character_and_links_out_of_the_repository_are_
     std::os::unix::fs::symlink(dir.path().join("outside"), repo.join("AGENTS.md")).unwrap();
     assert!(instructions::find(&repo, None).is_empty());
 }
+
+#[test]
+fn a_graph_of_ones_own_is_read_and_its_faults_name_the_place() {
+    let nodes = "[[team.graph.nodes]]\nid = \"start\"\nkind = \"start\"\n[[team.graph.nodes]]\nid = \"alice\"\nkind = \"member\"\n[[team.graph.nodes]]\nid = \"end\"\nkind = \"end\"\n";
+    let edge = |from: &str, to: &str| format!("[[team.graph.edges]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let good = format!("{nodes}{}{}", edge("start", "alice"), edge("alice", "end"));
+    let config = Desk::new().project(&good).load().unwrap().config;
+    assert_eq!(config.protocol_config().graph.unwrap().nodes.len(), 3);
+    assert!(Config::default().protocol_config().graph.is_none());
+
+    let fault = Desk::new().project(&good.replace("\"member\"", "\"membre\"")).fault();
+    assert!(fault.contains(".signoff/config.toml:") && fault.contains("team.graph.nodes") && fault.contains("number 2"), "{fault}");
+    let fault = Desk::new().user(&format!("{nodes}{}{}", edge("start", "alice"), edge("alice", "ende"))).fault();
+    assert!(fault.contains("config.toml") && fault.contains("team.graph") && fault.contains("did you mean end?"), "{fault}");
+    let fault = Desk::new().user("[team.market]\nchoice = \"best\"\n").fault();
+    assert!(fault.contains("team.market.choice") && fault.contains("lead, roi, budget"), "{fault}");
+}

@@ -194,6 +194,28 @@ impl Pty {
         status
     }
 
+    /// Waits until the screen's text is as wanted, or the program has ended; whether it still runs.
+    pub fn wait_exit_or(&mut self, mut wanted: impl FnMut(&str) -> bool) -> bool {
+        let until = Instant::now() + DEADLINE;
+        loop {
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
+            let text = self.contents();
+            if wanted(&text) {
+                return true;
+            }
+            assert!(Instant::now() < until, "neither came:\n{text}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Kills the program, without a chance to tidy up.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.child.wait().unwrap();
+    }
+
     /// Waits until nothing was written for `time`.
     pub fn wait_quiet(&self, time: Duration) {
         let until = Instant::now() + DEADLINE;

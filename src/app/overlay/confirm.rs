@@ -20,6 +20,8 @@ pub struct Confirm {
 pub enum ConfirmAction {
     /// End a member now.
     Stop(String),
+    /// Complete a task that somebody works on.
+    Complete(TaskId),
     /// Take a task off the board.
     Delete(TaskId),
     /// Permit by rule, for the session.
@@ -46,6 +48,7 @@ pub fn key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
 fn carry_out(state: &mut State, action: ConfirmAction) -> Cmd {
     match action {
         ConfirmAction::Stop(target) => state.command(format!("stopping {target}"), TeamCommand::ForceStop { target }),
+        ConfirmAction::Complete(task) => state.command(format!("completing {task}"), TeamCommand::CompleteTask { task }),
         ConfirmAction::Delete(task) => state.command(format!("deleting {task}"), TeamCommand::DeleteTask { task }),
         ConfirmAction::Always { id, digest } => {
             let verdict = Verdict::Approve { note: None, edited: None, always: true };

@@ -55,6 +55,17 @@ impl Form {
         Self { kind, fields: labels.iter().map(field).collect(), at: 0, error: None }
     }
 
+    /// Whether something was written into it.
+    pub fn is_touched(&self) -> bool {
+        self.fields.iter().any(|field| !field.is_switch && !field.editor.is_blank())
+    }
+
+    /// The team refused it: it opens again, with the reason and everything that was written.
+    pub fn refused(mut self, why: String) -> Self {
+        self.error = Some(why);
+        self
+    }
+
     /// Its heading.
     pub const fn title(&self) -> &'static str {
         match self.kind {
@@ -116,8 +127,9 @@ pub fn key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
     let is_switch = form.fields.get(form.at).is_some_and(|f| f.is_switch);
     match action {
         Some(Action::Cancel) => {
-            state.form = None;
-            return state.hint("not sent", now);
+            let kept = form.is_touched();
+            state.form_draft = state.form.take().filter(|_| kept);
+            return state.hint(if kept { "not sent; the form keeps its text for the next time" } else { "not sent" }, now);
         }
         Some(Action::Submit) if form.at >= last => return submit(state),
         Some(Action::Submit | Action::NextField) => form.at = (form.at + 1) % (last + 1),
@@ -157,8 +169,10 @@ fn submit(state: &mut State) -> Vec<Cmd> {
     let Some(form) = &mut state.form else { return Vec::new() };
     match form.command() {
         Ok((label, command)) => {
-            state.form = None;
-            vec![state.command(label, command)]
+            let sent = state.form.take();
+            let cmd = state.command(label, command);
+            state.keep_form(&cmd, sent);
+            vec![cmd]
         }
         Err((at, error)) => {
             (form.at, form.error) = (at, Some(error));

@@ -7,6 +7,7 @@ pub mod help;
 pub mod needs;
 pub mod palette;
 pub mod prompt;
+pub mod protocols;
 pub mod quit;
 
 pub use confirm::{Confirm, ConfirmAction};
@@ -16,4 +17,5 @@ pub use help::Help;
 pub use needs::{Need, NeedTarget, NeedsList};
 pub use palette::{Palette, PaletteRow};
 pub use prompt::{Prompt, Purpose, Switch};
+pub use protocols::ProtocolList;
 pub use quit::Quitting;

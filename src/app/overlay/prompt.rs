@@ -26,8 +26,6 @@ pub enum Purpose {
     Search,
     /// The ids a task waits for.
     Blockers(TaskId),
-    /// The name of a collaboration protocol.
-    Protocol,
 }
 
 /// Whether the verdict is being switched while words are there.
@@ -68,7 +66,6 @@ impl Prompt {
             Purpose::Filter(pane) => format!("filter {}", pane.title().to_lowercase()),
             Purpose::Search => "search".into(),
             Purpose::Blockers(id) => format!("{id} waits for"),
-            Purpose::Protocol => "collaboration protocol".into(),
         }
     }
 }
@@ -169,8 +166,7 @@ fn cancel(state: &mut State, now: Timestamp) -> Vec<Cmd> {
         | Purpose::Note { .. }
         | Purpose::Feedback { .. }
         | Purpose::Search
-        | Purpose::Blockers(_)
-        | Purpose::Protocol => {}
+        | Purpose::Blockers(_) => {}
     }
     Vec::new()
 }
@@ -197,19 +193,18 @@ fn submit(state: &mut State, now: Timestamp) -> Vec<Cmd> {
         Purpose::Note { id, digest } => {
             words.iter().for_each(|text| state.remember(text));
             let verdict = Verdict::Approve { note: words, edited: None, always: false };
-            vec![state.command("approving", TeamCommand::Answer { id, verdict, shown: digest })]
+            vec![state.command(format!("approving {id}"), TeamCommand::Answer { id, verdict, shown: digest })]
         }
         Purpose::Feedback { id, digest } => {
             words.iter().for_each(|text| state.remember(text));
-            vec![state.command("rejecting", TeamCommand::Answer { id, verdict: Verdict::Reject { feedback: words }, shown: digest })]
+            vec![state.command(
+                format!("rejecting {id}"),
+                TeamCommand::Answer { id, verdict: Verdict::Reject { feedback: words }, shown: digest },
+            )]
         }
         Purpose::Filter(_) => Vec::new(),
         Purpose::Search => crate::app::reading::search(state, &text, now),
         Purpose::Blockers(task) => blockers(state, task, &text, now),
-        Purpose::Protocol => match words {
-            Some(name) => vec![state.command(format!("changing the protocol to {name}"), TeamCommand::SetProtocol { name })],
-            None => Vec::new(),
-        },
     }
 }
 

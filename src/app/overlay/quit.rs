@@ -40,7 +40,7 @@ pub fn force(state: &mut State, now: Timestamp) -> Vec<Cmd> {
     let since = state.quitting.map_or(now, |q| q.since);
     state.quitting = Some(Quitting { since, forced: Some(now) });
     let token = state.token();
-    state.sent.insert(token, Sent { label: "stopping the team now".into(), answers: None, then_quit: true });
+    state.sent.insert(token, Sent { label: "stopping the team now".into(), answers: None, then_quit: true, form: None });
     vec![Cmd::Team { token, command: TeamCommand::StopTeam { now: true } }]
 }
 

@@ -1,6 +1,6 @@
 //! One member of the projection, and the entries of its activity.
 
-use crate::domain::event::NoticeLevel;
+use crate::domain::event::{NoticeLevel, ORDINARY_ENDS};
 use crate::domain::usage::Spend;
 use crate::domain::{Activity, CallId, Envelope, Member, MemberName, MemberStatus, TeamEvent, Timestamp};
 use std::collections::VecDeque;
@@ -123,6 +123,7 @@ pub enum ToolState {
 pub(in crate::app) fn feed_of(event: &TeamEvent) -> Option<(&MemberName, FeedKind)> {
     match event {
         TeamEvent::TurnStarted { name, cause, .. } => Some((name, FeedKind::Turn(cause.clone()))),
+        TeamEvent::TurnEnded { outcome, .. } if ORDINARY_ENDS.contains(&outcome.as_str()) => None,
         TeamEvent::TurnEnded { name, outcome } => Some((name, FeedKind::Note(format!("turn ended: {outcome}")))),
         TeamEvent::AnswerFinished { name, text, reasoning } => {
             let shown = !text.trim().is_empty() || reasoning.is_some();

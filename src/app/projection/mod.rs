@@ -171,8 +171,11 @@ impl Projection {
                 self.spend(name, model, *usage, *cost, *task);
                 self.change(name, |view| view.context = (*context, *window));
             }
-            TeamEvent::TurnStarted { .. }
-            | TeamEvent::TurnEnded { .. }
+            TeamEvent::TurnStarted { .. } => {
+                self.finished = None;
+                self.member_event(&record.event, at);
+            }
+            TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }
@@ -309,7 +312,9 @@ impl Projection {
 
     /// Whether nothing has happened yet: no task, no mail, no activity.
     pub fn is_fresh(&self) -> bool {
-        self.board.is_empty() && self.order.len() <= 1 && self.members().all(|v| v.feed.is_empty() && v.inbox.is_empty())
+        // That the lead was taken on is no news yet; that it did something is.
+        let quiet = |view: &MemberView| view.inbox.is_empty() && view.feed.iter().all(|item| matches!(item.kind, FeedKind::Note(_)));
+        self.board.is_empty() && self.order.len() <= 1 && self.members().all(quiet)
     }
 }
 

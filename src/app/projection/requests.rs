@@ -1,7 +1,8 @@
 //! Requests: the queue of those that wait for the person, and the decided ones for reading and for differences.
 
 use super::push_bounded;
-use crate::domain::{Request, RequestId, RequestKind};
+use crate::app::clip::one_line;
+use crate::domain::{Party, Request, RequestId, RequestKind, Verdict};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ impl Requests {
             }
             push_bounded(&mut self.decided, request.id.clone(), DECIDED_MAX);
         }
-        was_pending.then(|| outcome(request))
+        was_pending.then(|| told(request))
     }
 
     /// A request.
@@ -78,9 +79,25 @@ fn waits_for_person(request: &Request) -> bool {
     request.kind != RequestKind::Shutdown
 }
 
-/// `plan approved by human: note`.
+/// `plan approved by you, with edits`, `plan withdrawn: its member is gone`.
 pub fn outcome(request: &Request) -> String {
-    let by = request.answer.as_ref().map(|a| format!(" by {}", a.by)).unwrap_or_default();
+    let answer = request.answer.as_ref();
+    let by = answer.map(|a| if a.by == Party::Human { " by you".to_owned() } else { format!(" by {}", a.by) }).unwrap_or_default();
+    let how = match answer.map(|a| &a.verdict) {
+        Some(Verdict::Approve { edited: Some(_), .. }) => ", with edits",
+        Some(Verdict::Approve { always: true, .. }) => ", for this session",
+        Some(Verdict::Approve { .. } | Verdict::Reject { .. }) | None => "",
+    };
     let why = request.ended.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-    format!("{} {}{by}{why}", request.kind.word(), request.state.word())
+    format!("{} {}{by}{how}{why}", request.kind.word(), request.state.word())
+}
+
+/// The outcome with what was said: `plan rejected by you: too risky`.
+fn told(request: &Request) -> String {
+    let words = match request.answer.as_ref().map(|a| &a.verdict) {
+        Some(Verdict::Approve { note: words, .. } | Verdict::Reject { feedback: words }) => words.as_ref(),
+        None => None,
+    };
+    let words = words.map(|words| format!(": {}", one_line(words, 200))).unwrap_or_default();
+    format!("{}{words}", outcome(request))
 }

@@ -76,7 +76,7 @@ impl Mark {
             .map(|(rule, last, plays)| {
                 let mut vars = known.iter().find(|f| f.rule == *rule).map(|f| f.vars.clone()).unwrap_or_default();
                 Arc::make_mut(&mut vars).remove(OUTCOME);
-                Frame { rule: *rule, last: *last, plays: *plays, redo: false, vars }
+                Frame { rule: *rule, last: *last, plays: *plays, vars, ..Frame::default() }
             })
             .collect();
     }

@@ -22,10 +22,43 @@ pub(super) fn tokens(bytes: usize) -> u64 {
 /// Something to send after a wait.
 type Beat = (Duration, Result<ModelEvent, ModelError>);
 
+/// A text that is cut into beats while it streams: the beats of a long one take many times its room.
+#[derive(Debug)]
+struct Run {
+    text: String,
+    /// Bytes that were sent.
+    sent: usize,
+    /// Characters a beat.
+    size: usize,
+    /// Tokens a second.
+    rate: f64,
+    /// Before the next beat.
+    wait: Duration,
+    event: fn(String) -> ModelEvent,
+}
+
+impl Run {
+    fn next(&mut self) -> Option<Beat> {
+        let rest = self.text.get(self.sent..).filter(|rest| !rest.is_empty())?;
+        let end = rest.char_indices().nth(self.size).map_or(rest.len(), |(at, _)| at);
+        let piece = rest[..end].to_owned();
+        self.sent += end;
+        let wait = std::mem::replace(&mut self.wait, duration_of(piece.chars().count(), self.rate));
+        Some((wait, Ok((self.event)(piece))))
+    }
+}
+
+/// What is still to be sent.
+#[derive(Debug)]
+enum Part {
+    One(Beat),
+    Text(Run),
+}
+
 /// Turns an answer into beats.
 #[derive(Debug, Default)]
 pub(super) struct Beats {
-    beats: VecDeque<Beat>,
+    parts: VecDeque<Part>,
     /// What the next beat waits for in addition.
     pending: Duration,
     /// Tokens a second; `None` = at once.
@@ -37,28 +70,26 @@ impl Beats {
     pub fn new(pace: Pace, speed: Option<f64>) -> Self {
         let rate = speed.filter(|_| pace.tokens_per_second > 0.0).map(|speed| pace.tokens_per_second * speed);
         let pending = speed.map_or(Duration::ZERO, |speed| divide(pace.pause, speed));
-        Self { beats: VecDeque::new(), pending, rate }
+        Self { parts: VecDeque::new(), pending, rate }
     }
 
     fn push(&mut self, event: Result<ModelEvent, ModelError>) {
         let wait = std::mem::take(&mut self.pending);
-        self.beats.push_back((wait, event));
+        self.parts.push_back(Part::One((wait, event)));
     }
 
     /// Streams a text through `event`.
     pub fn text(&mut self, text: &str, event: fn(String) -> ModelEvent) {
-        if text.is_empty() {
+        let chars = text.chars().count();
+        if chars == 0 {
             return;
         }
         let Some(rate) = self.rate else { return self.push(Ok(event(text.to_owned()))) };
         let size = (rate * BEAT.as_secs_f64() * TOKEN as f64).ceil().clamp(1.0, 1e6) as usize;
-        let mut chars = text.chars().peekable();
-        while chars.peek().is_some() {
-            let piece: String = chars.by_ref().take(size).collect();
-            let part = piece.chars().count() as f64 / TOKEN as f64;
-            self.push(Ok(event(piece)));
-            self.pending = seconds(part / rate);
-        }
+        // What follows the text waits for its last beat.
+        let last = duration_of((chars - 1) % size + 1, rate);
+        let wait = std::mem::replace(&mut self.pending, last);
+        self.parts.push_back(Part::Text(Run { text: text.to_owned(), sent: 0, size, rate, wait, event }));
     }
 
     /// Announces a call and takes the time to write its arguments.
@@ -81,15 +112,34 @@ impl Beats {
         self.stream()
     }
 
+    fn next(&mut self) -> Option<Beat> {
+        loop {
+            match self.parts.pop_front()? {
+                Part::One(beat) => return Some(beat),
+                Part::Text(mut run) => {
+                    if let Some(beat) = run.next() {
+                        self.parts.push_front(Part::Text(run));
+                        return Some(beat);
+                    }
+                }
+            }
+        }
+    }
+
     fn stream(self) -> ModelStream {
-        Box::pin(stream::unfold(self.beats, |mut beats| async move {
-            let (wait, event) = beats.pop_front()?;
+        Box::pin(stream::unfold(self, |mut beats| async move {
+            let (wait, event) = beats.next()?;
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
             }
             Some((event, beats))
         }))
     }
+}
+
+/// How long so many characters take.
+fn duration_of(chars: usize, rate: f64) -> Duration {
+    seconds(chars as f64 / TOKEN as f64 / rate)
 }
 
 fn seconds(seconds: f64) -> Duration {

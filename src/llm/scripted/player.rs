@@ -107,10 +107,16 @@ fn top(part: Part<'_>, state: &State) -> Option<Next> {
 fn play(part: Part<'_>, state: &mut State, index: usize, turn: &mut Turn) {
     let Some(frame) = state.frames.last() else { return };
     let Some(step) = part.script.rules.get(frame.rule).and_then(|rule| rule.steps.get(index)) else { return };
+    let before = turn.calls.len();
     turn.add(step, &|word| lookup(part, state, frame, word));
+    let made: Vec<usize> = if frame.cut.is_empty() { (0..step.calls.len()).collect() } else { frame.cut.clone() };
+    let mut place = 0..;
+    turn.calls.retain(|_| place.next().is_some_and(|at| at < before || made.contains(&(at - before))));
+    let is_cut = !frame.cut.is_empty();
     turn.fault = step.error.clone().map(|fault| ((frame.rule, index), fault));
     if let Some(frame) = state.frames.last_mut() {
-        frame.plays = if frame.last == Some(index) { frame.plays.saturating_add(1) } else { 1 };
+        frame.plays = if frame.last != Some(index) { 1 } else { frame.plays.saturating_add(u32::from(!is_cut)) };
+        (frame.made, frame.cut) = (made, Vec::new());
         frame.last = Some(index);
         frame.redo = false;
         if !step.calls.is_empty() {

@@ -9,6 +9,7 @@ use super::marks::{self, Mark};
 use super::player;
 use super::script::{Rule, Script, Trigger, VerdictWord};
 use super::stimulus::{Beside, Stimulus, TEXT_MAX, Vars, read};
+use crate::domain::conversation::CUT_OFF;
 use crate::domain::{CallId, ChatMessage, ToolCall};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,8 +33,14 @@ pub(super) struct Frame {
     pub last: Option<usize>,
     /// How often it played that step in a row.
     pub plays: u32,
-    /// Whether that step plays again, because a rule with `again` came between.
+    /// Whether that step plays again, because a rule with `again` came between or the app died in it.
     pub redo: bool,
+    /// Which calls of that step were made the last time.
+    #[serde(default)]
+    pub made: Vec<usize>,
+    /// Those of them that a crash cut off: only they are made again.
+    #[serde(default)]
+    pub cut: Vec<usize>,
     /// The stimulus it answers, and what came of its last tool calls.
     pub vars: Arc<Vars>,
 }
@@ -185,6 +192,9 @@ impl State {
     }
 
     fn result(&mut self, id: &CallId, name: &str, content: &str, ok: bool) {
+        if content == CUT_OFF && self.cut_off(id) {
+            return;
+        }
         let text: String = content.chars().take(TEXT_MAX).collect();
         if let Some(top) = self.frames.last_mut() {
             record(Arc::make_mut(&mut top.vars), &text, ok);
@@ -203,7 +213,7 @@ impl State {
                 self.created.extend(task_number(content).map(|number| (subject.unwrap_or_default(), number)));
             }
             "shutdown_request" | "plan_approval" => {
-                if name == "plan_approval" && content.to_lowercase().contains("already approved") {
+                if name == "plan_approval" && is_approved_already(content) {
                     self.verdict = Some(VerdictWord::Approved);
                 }
                 let Some(request) = request_in(content) else { return };
@@ -216,6 +226,17 @@ impl State {
         }
     }
 
+    /// A call that was never answered is neither a success nor a failure: it is made again.
+    fn cut_off(&mut self, id: &CallId) -> bool {
+        let place = self.calls.iter().position(|(call, _)| call == id);
+        let (Some(place), Some(top)) = (place, self.frames.last_mut()) else { return false };
+        let place = top.made.get(place).copied().unwrap_or(place);
+        top.cut.push(place);
+        top.redo = true;
+        self.results.get_or_insert(false);
+        true
+    }
+
     /// The number of a created task: by its place (`#2` is the second), else by its subject, whole first, then contained.
     pub fn task_called(&self, wanted: &str) -> Option<u64> {
         if let Some(place) = wanted.strip_prefix('#').and_then(|digits| digits.parse::<usize>().ok()) {
@@ -225,6 +246,12 @@ impl State {
         let by = |fits: &dyn Fn(&str) -> bool| self.created.iter().rev().find(|(s, _)| fits(&s.to_lowercase())).map(|(_, n)| *n);
         by(&|subject| subject == wanted).or_else(|| by(&|subject| subject.contains(&wanted)))
     }
+}
+
+/// The plan was handed in again after it was approved.
+fn is_approved_already(content: &str) -> bool {
+    let content = content.to_lowercase();
+    ["approved already", "already approved"].iter().any(|words| content.contains(words))
 }
 
 /// Notes a tool result: one failure makes the whole turn a failed one.

@@ -50,10 +50,13 @@ impl TeamCore {
                 self.ended = true;
                 self.closing = Closing::Quiet;
             }
-            TeamEvent::TurnStarted { .. } => self.ended = false,
+            TeamEvent::TurnStarted { name, .. } => {
+                self.ended = false;
+                self.with_seat(name, |seat| seat.in_turn = true);
+            }
+            TeamEvent::TurnEnded { name, .. } => self.with_seat(name, |seat| seat.in_turn = false),
             TeamEvent::Opened { .. }
             | TeamEvent::MessageSent { .. }
-            | TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
             | TeamEvent::ToolStarted { .. }
             | TeamEvent::ToolFinished { .. }
@@ -150,8 +153,7 @@ impl TeamCore {
             self.resting.remove(&key);
         }
         if phase == Phase::Off {
-            seat.ending = None;
-            seat.killed = false;
+            (seat.ending, seat.in_turn, seat.killed) = (None, false, false);
         }
         seat.phase = phase;
     }

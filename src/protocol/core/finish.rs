@@ -102,7 +102,7 @@ impl TeamCore {
         if self.board.is_finished() {
             if self.board.is_empty() || self.summed_up {
                 let ok = matches!(outcome, Outcome::Done | Outcome::Idled);
-                let what = if self.board.is_empty() { "the lead is done".to_owned() } else { format!("all {done} tasks are completed") };
+                let what = if self.board.is_empty() { "the lead is done".to_owned() } else { format::all_done(done) };
                 return vec![finished(&if ok { what } else { format!("{what}; the lead: {}", outcome.words()) }, ok)];
             }
             return self.tell_lead(&lead, format::board_finished(done), Closing::SummingUp);

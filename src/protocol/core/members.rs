@@ -148,13 +148,8 @@ impl TeamCore {
         again.reason = None;
         let again = Arc::new(again);
         let mut effects = self.start_effects(&again, StartKind::Resumed, &Party::System, now);
-        if let Some(task) = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress) {
-            let text = super::super::format::notice(&format!(
-                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
-                task.id, task.subject
-            ));
-            effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::Tell { text, cause: "resumed" } });
-        }
+        let task = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress).cloned();
+        effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::GoOn { task, why: why.to_owned() } });
         // A verdict that was given but not taken in before the end; the agent drops it if its transcript has it.
         let decided = self.last_plan(&again.name).filter(|r| r.generation == again.generation && !r.is_pending());
         effects.extend(decided.map(|request| Effect::Tell { name: again.name.clone(), input: AgentInput::Verdict(request.clone()) }));

@@ -38,6 +38,7 @@ use std::sync::Arc;
 struct Seat {
     activity: Activity,
     phase: Phase,
+    in_turn: bool,
     gate: PlanGate,
     nudged: Option<TaskId>,
     ending: Option<String>,

@@ -21,6 +21,8 @@ pub struct Loaded {
     pub tasks: Vec<Task>,
     /// All requests that could be read.
     pub requests: Vec<Request>,
+    /// The lead's conversation was cut off in the middle, or mail waits for it.
+    pub lead_has_work: bool,
 }
 
 impl TeamCore {
@@ -44,7 +46,7 @@ impl TeamCore {
             core.apply(&TeamEvent::RequestChanged { request: Arc::new(request) });
         }
         let doubles = core.take_members(team.members);
-        let mut effects = core.opening(now);
+        let mut effects = core.opening(now, loaded.lead_has_work);
         if !doubles.is_empty() {
             let text = format!("the team's file names some members twice, ignoring case; left out: {}", doubles.join(", "));
             effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
@@ -112,15 +114,18 @@ impl TeamCore {
         doubles
     }
 
-    fn opening(&self, now: Timestamp) -> Vec<Effect> {
+    /// The lead starts by itself, so that there is somebody to talk to. One that was at work when the app died does not: it
+    /// would go on unasked, and spend. Where a protocol asks the lead what comes next, that asking waits anyway.
+    fn opening(&self, now: Timestamp, lead_has_work: bool) -> Vec<Effect> {
         // Members first: a task or a request that another process changes at this moment stops the rest of the batch.
         let mut effects = vec![Effect::SaveTeam];
-        if let Some(lead) = self.member(&MemberName::lead()) {
-            let again = Arc::new(Member { status: MemberStatus::Working, reason: None, ..Member::clone(lead) });
+        let waits = |lead: &Member| lead.status == MemberStatus::Interrupted && lead_has_work && !self.driven;
+        if let Some(lead) = self.member(&MemberName::lead()).filter(|lead| !waits(lead)) {
+            let again = Arc::new(Member { status: MemberStatus::Idle, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
-        let interrupted: Vec<&str> =
-            self.members.iter().filter(|m| m.status == MemberStatus::Interrupted && !m.name.is_lead()).map(|m| m.name.as_str()).collect();
+        let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m));
+        let interrupted: Vec<&str> = self.members.iter().filter(still_off).map(|m| m.name.as_str()).collect();
         if !interrupted.is_empty() {
             let text =
                 format!("interrupted when the app ended: {}. R resumes the selected member with its conversation", interrupted.join(", "));

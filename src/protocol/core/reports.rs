@@ -69,7 +69,8 @@ impl TeamCore {
         let name = &member.name;
         let Some(seat) = self.seat(name) else { return Vec::new() };
         let mut effects = Vec::new();
-        if seat.phase == Phase::Working {
+        // One that was only asked to look for mail and found none had no turn.
+        if seat.in_turn {
             effects.push(Effect::Emit(TeamEvent::TurnEnded { name: name.clone(), outcome: outcome.words() }));
         }
         let holds = self.board.in_progress_of(name).next();

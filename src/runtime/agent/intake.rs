@@ -1,9 +1,9 @@
 //! What a member takes in at a boundary: mail first, then what the supervisor told it.
 
 use super::{Agent, End};
-use crate::domain::{ChatMessage, Envelope, MessageKind, ToolSpec, TranscriptEntry};
+use crate::domain::{ChatMessage, Envelope, MessageKind, Task, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::TurnInput;
-use crate::protocol::{AgentInput, format};
+use crate::protocol::{AgentInput, format, replay};
 use crate::runtime::clock;
 use std::sync::Arc;
 
@@ -59,6 +59,11 @@ impl Agent {
                     self.append(ChatMessage::user(format::claimed(&task)))?;
                     intake.cause = Some(format!("claimed task {}", task.id));
                 }
+                AgentInput::GoOn { task, why } => {
+                    if self.go_on(task.as_deref(), &why)? {
+                        intake.cause = Some("resumed".to_owned());
+                    }
+                }
                 AgentInput::Offered(tools) => self.offer(tools),
                 AgentInput::Verdict(request) => {
                     let mark = format!("<plan-verdict request=\"{}\"", request.id);
@@ -76,6 +81,24 @@ impl Agent {
             }
         }
         Ok(intake)
+    }
+
+    /// Takes up what a cut-off conversation left; says whether there was anything.
+    fn go_on(&mut self, task: Option<&Task>, why: &str) -> Result<bool, String> {
+        let told = |start: &str| self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.contains(start)));
+        let text = match task {
+            Some(task) if !told(&format::claim_mark(task.id)) => format::claimed(task),
+            Some(task) => format::notice(&format!(
+                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
+                task.id, task.subject
+            )),
+            None if replay::is_unfinished(&self.messages) => {
+                format::notice(&format!("You were interrupted ({why}). Look at what is there, then go on."))
+            }
+            None => return Ok(false),
+        };
+        self.append(ChatMessage::user(text))?;
+        Ok(true)
     }
 
     /// The protocol's tools stand beside the member's own, until others are offered.
@@ -141,7 +164,12 @@ impl Agent {
             }
             AgentInput::End { reason } => Some(TurnInput::Stop { reason }),
             AgentInput::Interrupt => Some(TurnInput::Interrupt),
-            AgentInput::Mail | AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Offered(_) | AgentInput::Verdict(_) => None,
+            AgentInput::Mail
+            | AgentInput::Tell { .. }
+            | AgentInput::Claimed(_)
+            | AgentInput::GoOn { .. }
+            | AgentInput::Offered(_)
+            | AgentInput::Verdict(_) => None,
         }
     }
 

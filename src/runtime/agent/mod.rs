@@ -13,7 +13,7 @@ use super::clock;
 use super::env::RuntimeEnv;
 use super::inbound::Inbound;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{Activity, ChatMessage, Member, ToolSpec, TranscriptEntry};
+use crate::domain::{Activity, ChatMessage, Generation, Member, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::{Outcome, Turn, TurnEffect, TurnInput};
 use crate::protocol::{AgentInput, AgentReport, compaction, format, replay};
 use crate::tool::{Audience, shell::Jobs};
@@ -154,13 +154,25 @@ impl Agent {
                 }
                 self.offset = replayed.inbox_offset;
                 self.messages = replayed.messages;
+                self.first_words();
                 return Ok(());
             }
         }
         // A lead that never ran reads the mail that waits for it; a teammate's new generation never sees the old one's.
-        self.offset = if name.is_lead() && resume { 0 } else { inbox_end };
+        self.offset = if resume && (name.is_lead() || self.member.generation == Generation::default()) { 0 } else { inbox_end };
+        if resume {
+            self.first_words();
+        }
+        let name = &self.member.name;
         let started = TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset };
         self.env.store.append_transcript(name, &[started]).map(|_| ()).map_err(|e| e.to_string())
+    }
+
+    /// A member that was cut off before its first instruction reached the transcript is told it now.
+    fn first_words(&mut self) {
+        if let Some(text) = self.member.prompt.clone().filter(|_| self.messages.is_empty()) {
+            self.queue.push_front(AgentInput::Tell { text, cause: "prompt" });
+        }
     }
 
     async fn live(&mut self) -> End {

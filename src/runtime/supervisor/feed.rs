@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 
 /// History that a new screen gets, in bytes of the log's end. Enough for hours; bounded, so that a start stays quick.
 const HISTORY_MAX: u64 = 8 << 20;
+/// Notices of this process that a new screen gets.
+const NOTICES_MAX: usize = 50;
 /// Mail that a new screen gets of one inbox, in bytes of its end.
 const MAIL_MAX: u64 = 64 << 10;
 /// Bytes read from the log at once.
@@ -22,6 +24,12 @@ impl Supervisor {
         let record = EventRecord { v: EVENT_VERSION, seq: self.seq, at: clock::now(), event };
         let shared = Arc::new(record.clone());
         self.subscribers.retain(|tx| tx.send(shared.clone()).is_ok());
+        if matches!(record.event, TeamEvent::Noticed { .. }) {
+            if self.notices.len() >= NOTICES_MAX {
+                self.notices.pop_front();
+            }
+            self.notices.push_back(shared);
+        }
         self.log.push(record);
     }
 
@@ -64,7 +72,7 @@ impl Supervisor {
         events
     }
 
-    /// The state first, then what the log tells of the time before this process, then everything that comes.
+    /// The state first, then what the log tells of the time before, the notices of this process, and then everything that comes.
     pub(super) fn subscribe(&mut self, tx: mpsc::UnboundedSender<Arc<EventRecord>>) {
         self.write_log();
         let at = clock::now();
@@ -78,6 +86,12 @@ impl Supervisor {
         }
         for record in self.mail().into_iter().chain(self.history()) {
             if tx.send(record).is_err() {
+                return;
+            }
+        }
+        // What this process had to say before the screen was there: damaged files, interrupted members, which model.
+        for notice in &self.notices {
+            if tx.send(notice.clone()).is_err() {
                 return;
             }
         }

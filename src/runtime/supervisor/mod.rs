@@ -51,6 +51,7 @@ pub struct Supervisor {
     /// The number before this process's first line.
     first_seq: u64,
     log: Vec<EventRecord>,
+    notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,
     team_dirty: Option<crate::domain::Timestamp>,
     inbox_seen: HashMap<MemberName, u64>,
@@ -205,13 +206,21 @@ impl Supervisor {
         tracing::error!("consequences did not end");
     }
 
-    /// Brings in what another process wrote. Effects that fail here are reported; the next change brings them again.
+    /// Brings in what another process wrote. When what follows from it loses in turn, that newer version comes in first:
+    /// its revision is known from then on, so nothing else would ever bring it.
     fn take_outside(&mut self, outside: crate::protocol::Outside) {
-        let input = Input::Outside(outside);
-        if let Ok(effects) = self.core.decide(&input, clock::now(), &mut self.ids)
-            && let Carried::Failed(error) = self.carry_out(effects, &mut None)
-        {
-            self.notice_store(&error);
+        let mut waiting = vec![Input::Outside(outside)];
+        for _ in 0..RETRIES {
+            let Some(input) = waiting.last() else { return };
+            let Ok(effects) = self.core.decide(input, clock::now(), &mut self.ids) else { return };
+            match self.carry_out(effects, &mut None) {
+                Carried::Done => drop(waiting.pop()),
+                Carried::Lost(newer) => waiting.push(Input::Outside(*newer)),
+                Carried::Failed(error) => {
+                    self.notice_store(&error);
+                    waiting.pop();
+                }
+            }
         }
     }
 

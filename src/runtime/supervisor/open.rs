@@ -6,9 +6,9 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{TeamEvent, Timestamp};
-use crate::protocol::TeamCore;
+use crate::domain::{MemberName, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
+use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
@@ -80,7 +80,17 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
         revisions.insert(Key::Request(request.id.clone()), revision);
         loaded.requests.push(request);
     }
+    loaded.lead_has_work = lead_has_work(env)?;
     Ok(Files { loaded, revisions, faults })
+}
+
+/// Whether the lead was in the middle of something when its last process ended. Its status in the file may be older.
+fn lead_has_work(env: &RuntimeEnv) -> Result<bool, StoreError> {
+    let lead = MemberName::lead();
+    let (entries, _) = env.store.transcript(&lead)?;
+    let replayed = replay::replay(&entries);
+    let begun = replayed.generation.is_some();
+    Ok(begun && (replay::is_unfinished(&replayed.messages) || env.store.inbox_end(&lead)? > replayed.inbox_offset))
 }
 
 fn build(
@@ -124,6 +134,7 @@ fn build(
         seq: u64::try_from(now.0).unwrap_or_default(),
         first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
+        notices: VecDeque::new(),
         log_start: history_start(log_end),
         team_dirty: None,
         inbox_seen,

@@ -21,7 +21,7 @@ pub struct View {
 impl View {
     /// Folds an event in; the lines to say.
     pub fn fold(&mut self, event: &TeamEvent) -> Vec<String> {
-        let mut lines: Vec<String> = sentence(event).into_iter().collect();
+        let mut lines: Vec<String> = sentence(event).filter(|_| !self.is_known(event)).into_iter().collect();
         match event {
             TeamEvent::MemberChanged { member, .. } => {
                 self.members.insert(member.name.clone(), Arc::clone(member));
@@ -54,6 +54,14 @@ impl View {
             | TeamEvent::Finished { .. } => {}
         }
         lines
+    }
+
+    /// A member that changed in a way that is told elsewhere (its task on the board) needs no line of its own.
+    fn is_known(&self, event: &TeamEvent) -> bool {
+        let TeamEvent::MemberChanged { member, .. } = event else { return false };
+        self.members.get(&member.name).is_some_and(|old| {
+            (old.status, old.generation, &old.role, &old.reason) == (member.status, member.generation, &member.role, &member.reason)
+        })
     }
 
     fn request(&mut self, request: &Arc<Request>) -> Option<String> {

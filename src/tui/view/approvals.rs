@@ -10,6 +10,9 @@ use crate::domain::{Request, RequestState, Timestamp};
 use crate::tui::style::Role;
 use crate::tui::widget::Painter;
 
+/// Cells of the word for kind or verdict: one width for all rows, so that names and titles stand below each other.
+const WORD: usize = 8;
+
 pub fn draw(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timestamp) -> String {
     let list = state.approvals.list(&state.team);
     let at = state.approvals.selected.as_ref().and_then(|id| list.iter().position(|request| request.id == *id));
@@ -52,12 +55,16 @@ fn draw_row(painter: &mut Painter<'_>, place: Area, request: &Request, names: us
         RequestState::Withdrawn | RequestState::Expired => ("○", Role::Dim),
     };
     let cols = usize::from(place.width);
-    let word = if request.is_pending() { words::kind(request.kind) } else { request.state.word() };
-    let word_cols = if request.is_pending() { 6 } else { 9 };
+    let word = match request.state {
+        RequestState::Pending => words::kind(request.kind),
+        // Ten letters would cost every row of the list two cells of its title.
+        RequestState::Withdrawn => "dropped",
+        RequestState::Approved | RequestState::Rejected | RequestState::Expired => request.state.word(),
+    };
     let used = painter.text(place.x + 1, place.y, 1, sign, role);
     let x = place.x + 2 + used;
-    painter.text(x, place.y, word_cols, word, if request.is_pending() { role } else { Role::Dim });
-    let x = x + u16::try_from(word_cols).unwrap_or(0) + 1;
+    painter.text(x, place.y, WORD, word, if request.is_pending() { role } else { Role::Dim });
+    let x = x + u16::try_from(WORD).unwrap_or(0) + 1;
     painter.text(x, place.y, names, request.target.as_str(), if request.is_pending() { Role::Text } else { Role::Dim });
     let x = x + u16::try_from(names).unwrap_or(0) + 1;
     let rest = cols.saturating_sub(usize::from(x - place.x));

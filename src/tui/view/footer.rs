@@ -4,6 +4,7 @@ use super::layout::Layout;
 use crate::app::available::is_available;
 use crate::app::clip::width;
 use crate::app::keymap::{Binding, Context};
+use crate::app::overlay::DetailKind;
 use crate::app::state::StatusLevel;
 use crate::app::{Action, State};
 use crate::tui::style::Role;
@@ -95,8 +96,10 @@ fn listed(state: &State, binding: &Binding, contexts: &[Context]) -> bool {
     let fits = !reading
         || binding.context != Context::Global
         || binding.rank.is_some_and(|rank| rank < 20 || (rank >= RIGHT_RANK && binding.action != Action::Quit));
-    let fits = fits || (state.needs.is_some() && binding.action == Action::Open);
-    let fits = fits && !(binding.action == Action::Open && state.detail.is_some());
+    let listed = state.needs.is_some() || state.protocols.is_some();
+    let fits = fits || (listed && binding.action == Action::Open);
+    let steps = matches!(state.detail.as_ref().map(|d| &d.kind), Some(DetailKind::Trace));
+    let fits = (fits || steps && binding.action == Action::Open) && !(binding.action == Action::Open && state.detail.is_some() && !steps);
     let fits = fits && !(binding.action == Action::Search && state.detail.is_none());
     binding.rank.is_some() && !binding.keys.is_empty() && contexts.contains(&binding.context) && fits && is_available(state, binding.action)
 }
@@ -107,6 +110,8 @@ fn word(state: &State, binding: &Binding) -> String {
         Action::Submit if state.palette.is_some() => Some("run"),
         Action::Submit if state.form.as_ref().is_some_and(|f| f.at + 1 < f.fields.len()) => Some("next"),
         Action::Open if state.needs.is_some() => Some("go there"),
+        Action::Open if state.protocols.is_some() => Some("choose"),
+        Action::Open if state.detail.is_some() => Some("transcript"),
         _ => None,
     };
     word.map(str::to_owned).or_else(|| binding.hint.clone()).unwrap_or_else(|| binding.action.name().replace('_', " "))

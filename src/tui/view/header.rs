@@ -71,12 +71,12 @@ fn left(state: &State) -> Vec<Piece> {
     }
     pieces.push(piece(one_line(team, 24), Role::Text, 3));
     if !state.team.protocol.is_empty() {
-        pieces.push(piece(one_line(&state.team.protocol, 20), Role::Text, 8));
+        pieces.push(piece(one_line(&state.team.protocol, 20), Role::Text, 9));
     }
     let label = state.model_label();
     let role = if label.starts_with("scripted") { Role::Accent } else { Role::Text };
     // A script is never taken for a model, so its label stays longer than most.
-    let rank = if label.starts_with("scripted") { 1 } else { 7 };
+    let rank = if label.starts_with("scripted") { 1 } else { 8 };
     pieces.push(piece(one_line(&label, 28), role, rank));
     pieces
 }
@@ -87,13 +87,13 @@ fn right(state: &State, now: Timestamp) -> Vec<Piece> {
     let mut add = |text: String, role, rank| pieces.push(Piece { text, role, rank });
     if let Some((reason, ok)) = &team.finished {
         let (sign, role) = if *ok { ("✓", Role::Success) } else { ("✗", Role::Error) };
-        add(format!("{sign} finished: {}", one_line(reason, 30)), role, 6);
+        add(format!("{sign} finished: {}", one_line(reason, 30)), role, 2);
     }
     if let Some(until) = rate_limit(state).filter(|until| *until > now) {
-        add(format!("rate limit {}", words::span(until.since(now))), Role::Attention, 6);
+        add(format!("rate limit, {} left", words::countdown(until, now)), Role::Attention, 3);
     }
     if team.counts.working > 0 {
-        add(format!("{} working", team.counts.working), Role::Text, 4);
+        add(format!("{} working", team.counts.working), Role::Text, 3);
     }
     if team.counts.failed > 0 {
         add(format!("✗ {} failed", team.counts.failed), Role::Error, 2);
@@ -104,8 +104,8 @@ fn right(state: &State, now: Timestamp) -> Vec<Piece> {
         add(words, Role::Attention, 0);
     }
     if team.totals.calls > 0 {
-        add(format!("{} tok", words::tokens(team.totals.usage.total())), Role::Text, 6);
-        add(words::cost(&team.totals), Role::Text, 5);
+        add(format!("{} tok", words::tokens(team.totals.usage.total())), Role::Text, 7);
+        add(words::cost(&team.totals), Role::Text, 6);
     }
     pieces
 }

@@ -39,11 +39,11 @@ pub fn draw(frame: &mut Frame<'_>, state: &mut State, style: &Style, now: Timest
     let mut painter = Painter::new(frame.buffer_mut(), style);
     let cursor = if area.width < MIN_WIDTH || area.height < MIN_HEIGHT {
         too_small(&mut painter, area);
+        state.view.end_frame();
         None
     } else {
         screen(&mut painter, state, area, now)
     };
-    state.view.end_frame();
     if let Some(cursor) = cursor {
         frame.set_cursor_position(cursor);
     }
@@ -64,10 +64,6 @@ fn screen(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timesta
     let prompt_rows = prompt::rows(state, layout.inner);
     let (body, lower) = layout::split_lower(layout.inner, prompt_rows);
     let covered = if reading::is_open(state) { Covered::Yes } else { Covered::No };
-    let mut grid = Grid::default();
-    layout.lines(&mut grid, covered, lower);
-    grid.draw(painter, layout.focused(state).filter(|_| covered == Covered::No));
-    header::draw(painter, state, &layout, now);
     if reading::is_open(state) {
         let place = layout.reading(body);
         if let Some(rest) = place.beside {
@@ -77,9 +73,16 @@ fn screen(painter: &mut Painter<'_>, state: &mut State, area: Area, now: Timesta
     } else {
         panes(painter, state, &layout.above(body), now);
     }
-    overlay::draw(painter, state, body);
+    let over = overlay::draw(painter, state, body);
+    let mut grid = Grid::new(area);
+    layout.lines(&mut grid, covered, lower);
+    over.join(&mut grid, body);
+    grid.draw(painter, layout.focused(state).filter(|_| covered == Covered::No));
+    header::draw(painter, state, &layout, now);
     let cursor = prompt::draw(painter, state, lower);
     let palette_cursor = overlay::palette_cursor(state, body);
+    // The footer offers what can be decided on this frame, not on the one before.
+    state.view.end_frame();
     footer::draw(painter, state, &layout);
     cursor.or(palette_cursor)
 }

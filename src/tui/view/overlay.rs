@@ -8,15 +8,46 @@ use crate::app::view::Area;
 use crate::app::words;
 use crate::app::{Action, State};
 use crate::tui::style::Role;
+use crate::tui::widget::Grid;
 
-pub fn draw(painter: &mut Painter<'_>, state: &mut State, body: Area) {
+/// What lies over the panes, and so over the lines between them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Over {
+    quitting: Option<Area>,
+    palette: Option<Area>,
+}
+
+impl Over {
+    /// Makes room in the lines of the frame, and joins them with the palette's lower edge.
+    pub fn join(self, grid: &mut Grid, body: Area) {
+        if let Some(area) = self.quitting {
+            grid.clear(area);
+        }
+        let Some(area) = self.palette.filter(|area| area.height > 1) else { return };
+        let y = area.y + area.height - 1;
+        grid.clear(Area { height: area.height - 1, ..area });
+        let framed = u16::from(body.x > 0);
+        let (left, right) = (area.x - framed, area.x + area.width - 1 + framed);
+        grid.horizontal(y, left, right);
+        if framed > 0 {
+            grid.vertical(left, area.y, y);
+            grid.vertical(right, area.y, y);
+        }
+    }
+}
+
+pub fn draw(painter: &mut Painter<'_>, state: &mut State, body: Area) -> Over {
+    let mut over = Over::default();
     if state.quitting.is_some() {
         let covered = quitting(painter, state, body);
         state.view.hide_below(covered);
+        over.quitting = Some(covered);
     }
     if state.palette.is_some() {
         draw_palette(painter, state, body);
+        over.palette = Some(palette_area(body));
     }
+    over
 }
 
 fn palette_area(body: Area) -> Area {
@@ -58,9 +89,6 @@ fn draw_palette(painter: &mut Painter<'_>, state: &State, body: Area) {
             painter.tint(place, Role::Selection);
         }
     }
-    if area.height > 1 {
-        painter.rule(area.x, area.y + area.height - 1, area.width, Role::BorderFocused);
-    }
 }
 
 fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) -> Area {
@@ -80,7 +108,7 @@ fn quitting(painter: &mut Painter<'_>, state: &State, body: Area) -> Area {
     let outer = Area { x: area.x - edge, y: area.y - edge, width: cols + 2 * edge, height: height + 2 * edge };
     painter.clear(outer);
     if framed {
-        let mut grid = crate::tui::widget::Grid::default();
+        let mut grid = Grid::new(outer);
         grid.outline(outer);
         grid.draw(painter, Some(area));
     }

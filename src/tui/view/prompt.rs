@@ -18,6 +18,15 @@ pub const CONFIRM_KEYS: &str = "  y yes  n no ";
 /// Cells of a form's labels, where there is room for them.
 const LABEL: usize = 14;
 
+/// Why a form was not taken, in whole.
+fn form_error(form: &Form, cols: usize) -> Vec<RichLine> {
+    let mut lines = Vec::new();
+    if let Some(error) = &form.error {
+        wrap(&[Span::new(format!("✗ {error}"), Ink::Error)], cols, &Indent::default(), &mut lines);
+    }
+    lines
+}
+
 fn label_cols(cols: usize) -> usize {
     LABEL.min(cols / 2)
 }
@@ -30,7 +39,8 @@ pub fn rows(state: &State, inner: Area) -> u16 {
     } else if let Some(prompt) = &state.prompt {
         1 + prompt.editor.rows(cols).0.len().clamp(1, ROWS_MAX)
     } else if let Some(form) = &state.form {
-        1 + form.fields.iter().map(|f| f.editor.rows(cols.saturating_sub(label_cols(cols))).0.len().clamp(1, 4)).sum::<usize>()
+        1 + form_error(form, cols).len()
+            + form.fields.iter().map(|f| f.editor.rows(cols.saturating_sub(label_cols(cols))).0.len().clamp(1, 4)).sum::<usize>()
     } else {
         long_status(state, inner).map_or(0, |lines| 1 + lines.len().min(STATUS_ROWS))
     };
@@ -79,7 +89,7 @@ fn draw_status(painter: &mut Painter<'_>, state: &State, area: Area) {
     let (text, role) = match level {
         None => ("Really?", Role::Attention),
         Some(StatusLevel::Info) => ("✓ done", Role::Success),
-        Some(StatusLevel::Hint) => ("· not done", Role::Attention),
+        Some(StatusLevel::Hint) => ("· note", Role::Attention),
         Some(StatusLevel::Error) => ("✗ refused", Role::Error),
     };
     title(painter, area, text, role);
@@ -120,18 +130,25 @@ fn draw_editor(painter: &mut Painter<'_>, editor: &crate::app::editor::Editor, a
 }
 
 fn draw_form(painter: &mut Painter<'_>, form: &Form, area: Area) -> Option<(u16, u16)> {
-    match &form.error {
-        Some(error) => title(painter, area, &format!("{}: {error}", form.title()), Role::Error),
-        None => title(painter, area, form.title(), Role::TitleFocused),
-    }
+    title(painter, area, form.title(), if form.error.is_some() { Role::Error } else { Role::TitleFocused });
     let all = usize::from(area.width.saturating_sub(2));
     let label_cols = label_cols(all);
     let cols = all - label_cols;
     let mut cursor = None;
     let mut y = area.y + 1;
+    // A low window needs its rows for the fields: there the reason shares the title's.
+    let error = form_error(form, all);
+    if usize::from(area.height) > error.len() + 2 {
+        for line in &error {
+            painter.spans(area.x + 1, y, all, line);
+            y += 1;
+        }
+    } else if let Some(error) = &form.error {
+        title(painter, area, error, Role::Error);
+    }
     let end = area.y + area.height;
     // In a low window the fields before the current one go first.
-    let first = form.at.saturating_sub(usize::from(area.height.saturating_sub(2)));
+    let first = (form.at + 1).saturating_sub(usize::from(end.saturating_sub(y)));
     for (index, field) in form.fields.iter().enumerate().skip(first) {
         let height = u16::try_from(field.editor.rows(cols).0.len().clamp(1, 4)).unwrap_or(1).min(end.saturating_sub(y));
         if height == 0 {

@@ -3,25 +3,41 @@
 use super::Painter;
 use crate::app::view::Area;
 use crate::tui::style::Role;
-use std::collections::BTreeMap;
 
 const UP: u8 = 1;
 const DOWN: u8 = 2;
 const LEFT: u8 = 4;
 const RIGHT: u8 = 8;
 
-/// Lines to be drawn.
-#[derive(Default)]
+/// Lines to be drawn within an area.
 pub struct Grid {
-    cells: BTreeMap<(u16, u16), u8>,
+    area: Area,
+    /// Row by row; 0 where there is no line.
+    cells: Vec<u8>,
 }
 
 impl Grid {
+    /// No lines yet.
+    pub fn new(area: Area) -> Self {
+        Self { area, cells: vec![0; usize::from(area.width) * usize::from(area.height)] }
+    }
+
+    /// Lines outside of the area are not drawn.
+    fn add(&mut self, x: u16, y: u16, bits: u8) {
+        if !self.area.contains(x, y) {
+            return;
+        }
+        let at = usize::from(y - self.area.y) * usize::from(self.area.width) + usize::from(x - self.area.x);
+        if let Some(cell) = self.cells.get_mut(at) {
+            *cell |= bits;
+        }
+    }
+
     /// A horizontal stroke from `x0` to `x1`, both included.
     pub fn horizontal(&mut self, y: u16, x0: u16, x1: u16) {
         for x in x0..=x1 {
             let bits = if x > x0 { LEFT } else { 0 } | if x < x1 { RIGHT } else { 0 };
-            *self.cells.entry((x, y)).or_default() |= bits;
+            self.add(x, y, bits);
         }
     }
 
@@ -29,7 +45,7 @@ impl Grid {
     pub fn vertical(&mut self, x: u16, y0: u16, y1: u16) {
         for y in y0..=y1 {
             let bits = if y > y0 { UP } else { 0 } | if y < y1 { DOWN } else { 0 };
-            *self.cells.entry((x, y)).or_default() |= bits;
+            self.add(x, y, bits);
         }
     }
 
@@ -42,15 +58,42 @@ impl Grid {
         self.vertical(right, area.y, bottom);
     }
 
+    /// Takes the strokes out of an area, and from its neighbours the ends that would point into it.
+    pub fn clear(&mut self, area: Area) {
+        let (right, bottom) = (area.x + area.width, area.y + area.height);
+        let columns = usize::from(self.area.width).max(1);
+        for (y, row) in (self.area.y..).zip(self.cells.chunks_mut(columns)) {
+            for (x, bits) in (self.area.x..).zip(row) {
+                let (beside, above) = ((area.y..bottom).contains(&y), (area.x..right).contains(&x));
+                if beside && above {
+                    *bits = 0;
+                } else if beside && x + 1 == area.x {
+                    *bits &= !RIGHT;
+                } else if beside && x == right {
+                    *bits &= !LEFT;
+                } else if above && y + 1 == area.y {
+                    *bits &= !DOWN;
+                } else if above && y == bottom {
+                    *bits &= !UP;
+                }
+            }
+        }
+    }
+
     /// Draws the lines; those around `focused` stand out.
     pub fn draw(&self, painter: &mut Painter<'_>, focused: Option<Area>) {
-        for ((x, y), bits) in &self.cells {
-            let around = focused.is_some_and(|area| {
-                let outer =
-                    Area { x: area.x.saturating_sub(1), y: area.y.saturating_sub(1), width: area.width + 2, height: area.height + 2 };
-                outer.contains(*x, *y)
-            });
-            painter.text(*x, *y, 1, sign(*bits), if around { Role::BorderFocused } else { Role::Border });
+        let outer = focused.map(|area| Area {
+            x: area.x.saturating_sub(1),
+            y: area.y.saturating_sub(1),
+            width: area.width + 2,
+            height: area.height + 2,
+        });
+        let columns = usize::from(self.area.width).max(1);
+        for (y, row) in (self.area.y..).zip(self.cells.chunks(columns)) {
+            for (x, bits) in (self.area.x..).zip(row).filter(|(_, bits)| **bits != 0) {
+                let around = outer.is_some_and(|outer| outer.contains(x, y));
+                painter.text(x, y, 1, sign(*bits), if around { Role::BorderFocused } else { Role::Border });
+            }
         }
     }
 }

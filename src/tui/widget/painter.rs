@@ -48,9 +48,9 @@ impl<'a> Painter<'a> {
         Self { buffer, style }
     }
 
-    fn fit<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    fn fit<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         if !self.style.ascii || text.is_ascii() {
-            return Cow::Borrowed(text);
+            return text;
         }
         let map = |c: char| ASCII.iter().find(|(from, _)| *from == c).map_or(c, |(_, to)| *to);
         Cow::Owned(text.chars().map(map).collect())
@@ -62,7 +62,7 @@ impl<'a> Painter<'a> {
             return 0;
         }
         let room = cols.min(usize::from(self.buffer.area.right().saturating_sub(x)));
-        let text = self.fit(cut(text, room).as_ref()).into_owned();
+        let text = self.fit(cut(text, room));
         let (end, _) = self.buffer.set_stringn(x, y, &text, room, self.style.of(role));
         end.saturating_sub(x)
     }

@@ -214,6 +214,13 @@ fn completions_and_protocols_are_printed() {
     }
     let names: Vec<_> = json(&desk.ok(&["protocols", "--json"])).iter().map(|info| info["name"].as_str().unwrap().to_owned()).collect();
     assert!(names.contains(&"autonomous".to_owned()) && names.contains(&"market_based".to_owned()) && names.len() >= 9);
+    let one = desk.ok(&["protocols", "contract-net"]);
+    assert!(one.contains("graph ") && one.contains("submit_proposal{score, plan} for members"), "{one}");
+    let one = json(&desk.ok(&["protocols", "a2a", "--json"]));
+    assert_eq!(one[0]["member_tools"][0]["parameters"][0]["name"], "target");
+    let wrong = desk.run(&["protocols", "swam"]);
+    assert_eq!(wrong.code, 2);
+    assert!(wrong.err.contains("swarm"), "{}", wrong.err);
 }
 
 #[test]

@@ -63,6 +63,8 @@ fn every_documented_command_parses() {
         "signoff config trust --yes",
         "signoff completions bash",
         "signoff protocols",
+        "signoff protocols a2a --json",
+        "signoff --protocol a2a",
         "signoff --provider p --script f --config c --plain --no-color",
     ];
     for line in lines {

@@ -156,7 +156,8 @@ fn a_member_taken_off_the_team_leaves_no_task_and_no_question() {
     let request = plan(&mut w, "bob");
     let requests = w.core.requests().map(|r| Request::clone(r)).collect();
     let tasks = w.core.board().iter().map(|t| Task::clone(t)).collect();
-    let mut w = World::with(settings::TeamSettings::default(), Loaded { team: Some(w.core.team_config()), tasks, requests });
+    let mut w =
+        World::with(settings::TeamSettings::default(), Loaded { team: Some(w.core.team_config()), tasks, requests, ..Loaded::default() });
     assert_eq!(w.status("bob"), MemberStatus::Interrupted);
     team_file(&mut w, |team| team.members.retain(|m| m.name != name("bob")));
     assert!(w.core.member(&name("bob")).is_none());

@@ -25,7 +25,7 @@ fn a_finished_board_gives_the_lead_one_turn_to_sum_up_and_then_the_run_ends() {
     assert!(w.told_to("lead").iter().any(|i| matches!(i, AgentInput::Tell { text, .. } if text.starts_with("<board-finished>"))));
     w.begins("lead");
     w.rests("lead");
-    assert_eq!(w.finished(), Some(("all 1 tasks are completed".into(), true)));
+    assert_eq!(w.finished(), Some(("the one task is completed".into(), true)));
 }
 
 #[test]

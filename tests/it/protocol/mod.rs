@@ -10,4 +10,5 @@ mod outside;
 mod plans;
 mod shutdown;
 mod turn;
+mod verdict_words;
 mod world;

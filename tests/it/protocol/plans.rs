@@ -204,6 +204,7 @@ fn t22_after_a_crash_nobody_works_and_a_pending_plan_can_still_be_answered() {
         team: Some(before.core.team_config()),
         tasks: vec![],
         requests: before.core.requests().map(|r| Request::clone(r)).collect(),
+        lead_has_work: false,
     };
     let mut w = World::with(TeamSettings::default(), loaded);
     assert_eq!(w.status("bob"), MemberStatus::Interrupted);
@@ -212,4 +213,27 @@ fn t22_after_a_crash_nobody_works_and_a_pending_plan_can_still_be_answered() {
     decide(&mut w, Party::Human, &plan.id, Verdict::approve()).unwrap();
     assert_eq!(w.started, [(name("bob"), true)], "its conversation goes on");
     assert!(w.told_to("bob").iter().any(|i| matches!(i, AgentInput::Verdict(_))));
+}
+
+#[test]
+fn a_verdict_on_the_last_open_work_does_not_look_like_a_board_that_stands_still() {
+    for verdict in [Verdict::approve(), Verdict::reject()] {
+        let mut w = working("bob");
+        w.by(Party::Human, TeamCommand::CreateTask { subject: "migrate".into(), description: String::new(), blocked_by: vec![] }).unwrap();
+        w.by(member("bob"), TeamCommand::ClaimTask { task: TaskId(1) }).unwrap();
+        let plan = submit(&mut w, "bob", "1. migrate");
+        w.rests_with("bob", signoff::protocol::turn::Outcome::AwaitsVerdict, "");
+        w.told.clear();
+        decide(&mut w, Party::Human, &plan.id, verdict).unwrap();
+        let lead = w.told_to("lead");
+        assert!(lead.is_empty(), "the lead was woken while bob takes up the verdict: {lead:?}");
+    }
+}
+
+#[test]
+fn words_to_a_resting_lead_are_not_followed_by_an_end_before_it_has_read_them() {
+    let mut w = World::team(&[]);
+    w.events.clear();
+    w.by(Party::Human, TeamCommand::Send { to: "lead".into(), content: "hello".into() }).unwrap();
+    assert!(!w.events.iter().any(|e| matches!(e, TeamEvent::Finished { .. })), "{:?}", w.events);
 }

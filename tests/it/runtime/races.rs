@@ -98,6 +98,7 @@ async fn force_ends_a_member_that_waits_for_permission_at_once() {
     team.human(TeamCommand::ForceStop { target: "bob".into() }).await.unwrap();
     team.until_status("bob", MemberStatus::Shutdown).await;
     assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
+    team.until("the end of its question", |e| matches!(e, TeamEvent::RequestChanged { request } if !request.is_pending())).await;
     let open = team.store.requests().unwrap().items.into_iter().filter(|(r, _)| r.is_pending()).count();
     assert_eq!(open, 0, "its question goes with it");
     is_whole(&team, "bob");

@@ -110,3 +110,32 @@ async fn t19_a_corrupt_task_is_reported_and_left_and_the_rest_works() {
     assert_eq!(std::fs::read(dir.path().join(".tasks/task_1.json")).unwrap(), b"{\"id\":1,");
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_said_before_the_screen_opened_is_told_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(dir.path().join(".tasks")).unwrap();
+    std::fs::write(dir.path().join(".tasks/task_3.json"), b"{ this is no task").unwrap();
+    let mut team = TestTeam::open(dir.path(), scripted(WORKER), settings());
+    team.until("the lead", |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.status == MemberStatus::Idle)).await;
+    let mut late = signoff::runtime::Team::subscribe(&team.handle);
+    let told = tokio::time::timeout(crate::support::team::DEADLINE, async {
+        while let Some(record) = late.recv().await {
+            if matches!(&record.event, TeamEvent::Noticed { text, .. } if text.contains("task_3")) {
+                return true;
+            }
+        }
+        false
+    });
+    assert!(told.await.unwrap());
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lead_that_was_given_nothing_had_no_turn() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = TestTeam::open(dir.path(), scripted(WORKER), settings());
+    team.until("the lead", |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.status == MemberStatus::Idle)).await;
+    assert!(!team.events.iter().any(|r| matches!(r.event, TeamEvent::TurnEnded { .. })), "{}", team.story());
+    team.close().await;
+}

@@ -4,9 +4,9 @@ use super::yard::Yard;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 40;
-/// More than the bare command, in the best round: on a busy machine the median measures the machine. The aim is 20 ms; this
-/// test program starts slower than the real one.
-const LIMIT: Duration = Duration::from_millis(60);
+/// More than the bare command, in the best round. The aim is 20 ms on a quiet machine with the real program; on a busy one
+/// with this large test program only a gross mistake can be told, such as a mount for every file of a folder.
+const LIMIT: Duration = Duration::from_millis(300);
 
 #[test]
 fn a_walled_command_starts_almost_as_fast_as_a_bare_one() {

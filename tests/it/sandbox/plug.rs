@@ -29,6 +29,11 @@ impl TeamPort for Nobody {
 }
 
 async fn call(yard: &Yard, sandbox: Sandbox, command: &str, cancel: CancellationToken) -> ToolOutcome {
+    let (bash, context) = tool(yard, sandbox, cancel);
+    bash.run(json!({ "command": command }), context).await
+}
+
+fn tool(yard: &Yard, sandbox: Sandbox, cancel: CancellationToken) -> (Bash, ToolContext) {
     let settings = ShellSettings { launcher: child::launcher(), ..ShellSettings::default() }.behind(sandbox);
     let context = ToolContext {
         member: MemberName::lead(),
@@ -40,7 +45,25 @@ async fn call(yard: &Yard, sandbox: Sandbox, command: &str, cancel: Cancellation
         output_limit: 10_000,
         command_timeout: Duration::from_secs(60),
     };
-    Bash::new(settings).run(json!({ "command": command }), context).await
+    (Bash::new(settings), context)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_background_job_is_ended_by_its_number() {
+    let yard = Yard::new();
+    let Some(wall) = yard.usual() else { return };
+    let (bash, context) = tool(&yard, wall, CancellationToken::new());
+    let started = bash.run(json!({ "command": "touch up; sleep 600", "run_in_background": true }), context.clone()).await;
+    assert!(started.ok && started.content.contains("end-job 1"), "{started:?}");
+    while !yard.workspace.join("up").exists() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(bash.intent(&json!({ "command": "end-job 1" }), &yard.workspace).unwrap().is_none());
+    assert!(bash.intent(&json!({ "command": "end-job 1; rm x" }), &yard.workspace).unwrap().is_some());
+    assert!(bash.run(json!({ "command": "end-job 1" }), context.clone()).await.ok);
+    tokio::time::timeout(Duration::from_secs(10), context.jobs.settled()).await.unwrap();
+    let again = bash.run(json!({ "command": "end-job 1" }), context).await;
+    assert!(!again.ok && again.content.contains("no background job 1; running: none"), "{again:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

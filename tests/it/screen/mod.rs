@@ -4,6 +4,8 @@ mod fuzz;
 mod harness;
 mod keymap;
 mod projection;
+mod protocols;
+mod readable;
 mod safety;
 mod snapshots;
 mod style;

@@ -156,7 +156,8 @@ fn forms_spawn_teammates_and_add_tasks() {
 #[test]
 fn the_board_s_keys_act_on_the_selected_task() {
     let mut screen = busy();
-    screen.press("3 j j c u G f");
+    // alice works on it: completing it for her asks once.
+    screen.press("3 j j c y u G f");
     let id = TaskId(3);
     assert_eq!(
         screen.commands(),

@@ -107,6 +107,38 @@ async fn a_script_branches_on_each_kind_of_verdict() {
     }
 }
 
+#[tokio::test]
+async fn calls_that_a_crash_cut_off_are_made_again_and_only_those() {
+    let model = script(
+        r#"
+format = 1
+[[rule]]
+on = "claimed"
+[[rule.step]]
+calls = [{ tool = "read_file", args = { path = "a" } }, { tool = "read_file", args = { path = "b" } }, { tool = "read_file", args = { path = "c" } }]
+[[rule.step]]
+say = "all read"
+"#,
+    );
+    let mut talk = Talk::new(&model, "bob");
+    let first = talk.hear(CLAIM).await;
+    let result = |call: &signoff::domain::ToolCall, content: &str| ChatMessage::Tool {
+        call_id: call.id.clone(),
+        name: call.name.clone(),
+        content: content.into(),
+        ok: content == "read",
+    };
+    let cut = signoff::domain::conversation::CUT_OFF;
+    talk.messages.extend([result(&first.calls[0], "read"), result(&first.calls[1], cut), result(&first.calls[2], cut)]);
+    let second = talk.hear("<notice>You were interrupted.</notice>").await;
+    assert_eq!(second.calls.iter().map(|c| c.arguments.as_str()).collect::<Vec<_>>(), [r#"{"path":"b"}"#, r#"{"path":"c"}"#]);
+    talk.messages.extend([result(&second.calls[0], "read"), result(&second.calls[1], cut)]);
+    let third = talk.hear("<notice>You were interrupted.</notice>").await;
+    assert_eq!(third.calls.iter().map(|c| c.arguments.as_str()).collect::<Vec<_>>(), [r#"{"path":"c"}"#]);
+    talk.messages.push(result(&third.calls[0], "read"));
+    assert_eq!(talk.hear("<notice>go on</notice>").await.text, "all read");
+}
+
 fn call(messages: &[ChatMessage]) -> signoff::domain::CallId {
     let Some(ChatMessage::Assistant { calls, .. }) = messages.last() else { panic!("no answer") };
     calls[0].id.clone()

@@ -81,6 +81,7 @@ impl Agent {
         self.queue.iter().any(|input| match input {
             AgentInput::Mail => inbox > self.offset,
             AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
+            AgentInput::GoOn { task, .. } => task.is_some(),
             AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
         })
     }
@@ -111,6 +112,7 @@ impl World {
             match input {
                 AgentInput::Mail | AgentInput::Offered(_) => {}
                 AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => intake.new = true,
+                AgentInput::GoOn { task, .. } => intake.new |= task.is_some(),
                 AgentInput::Interrupt => intake.interrupted = true,
                 AgentInput::End { reason } | AgentInput::Kill { reason } => {
                     intake.end = Some(reason);

@@ -98,6 +98,7 @@ impl Disk {
             team: self.team.as_ref().map(|(team, _)| through_json(team)),
             tasks: self.tasks.values().map(|(task, _)| through_json(&**task)).collect(),
             requests: self.requests.values().map(|(request, _)| through_json(&**request)).collect(),
+            lead_has_work: false,
         }
     }
 }

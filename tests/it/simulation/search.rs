@@ -232,6 +232,7 @@ fn print(world: &World, out: &mut String) {
                 I::Mail => write!(out, "m"),
                 I::Tell { cause, .. } => write!(out, "t{cause}"),
                 I::Claimed(task) => write!(out, "c{}", task.id),
+                I::GoOn { task, .. } => write!(out, "g{:?}", task.as_ref().map(|t| t.id)),
                 I::Verdict(request) => write!(out, "v{}", request.id),
                 I::Offered(_) => write!(out, "o"),
                 I::Interrupt => write!(out, "i"),
