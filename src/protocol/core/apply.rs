@@ -3,7 +3,7 @@
 use super::super::effect::{Closing, Mark, Phase};
 use super::{Seat, TeamCore};
 use crate::domain::event::TaskChange;
-use crate::domain::{Member, MemberName, RequestKind, TeamEvent};
+use crate::domain::{Member, MemberName, Request, RequestKind, RequestState, TeamEvent};
 use std::sync::Arc;
 
 impl TeamCore {
@@ -33,7 +33,7 @@ impl TeamCore {
                 }
                 let known = self.requests.insert(request.id.clone(), request.clone());
                 if known.is_none() && request.kind == RequestKind::Plan {
-                    self.plans.insert(request.target.clone(), request.id.clone());
+                    self.note_plan(request);
                 }
             }
             TeamEvent::UsageAdded { name, usage, cost, .. } => {
@@ -65,6 +65,14 @@ impl TeamCore {
             | TeamEvent::Denied { .. }
             | TeamEvent::Traced { .. }
             | TeamEvent::ProtocolShown { .. } => {}
+        }
+    }
+
+    /// Remembers the newest plan of a member. One that comes withdrawn (from the files) decides nothing.
+    fn note_plan(&mut self, plan: &Request) {
+        let counts = !matches!(plan.state, RequestState::Withdrawn | RequestState::Expired);
+        if counts || !self.plans.contains_key(&plan.target) {
+            self.plans.insert(plan.target.clone(), plan.id.clone());
         }
     }
 

@@ -37,8 +37,9 @@ fn seat_words(f: &mut fmt::Formatter<'_>, seat: &Seat, plan: Option<&str>) -> fm
     let nudged = seat.nudged.map(|id| id.0);
     write!(
         f,
-        " {phase} gate={:?} nudged={nudged:?} ending={} killed={} resumes={} back={} plan={plan:?}",
+        " {phase} gate={:?} nudged={nudged:?} turn={} ending={} killed={} resumes={} back={} plan={plan:?}",
         seat.gate,
+        seat.in_turn,
         seat.ending.is_some(),
         seat.killed,
         seat.resumes,

@@ -105,7 +105,10 @@ impl TeamCore {
                 member.reason = Some("the app ended while it was on the team".into());
             }
             let order = self.members.len();
-            self.seats.insert(member.name.clone(), Seat { order, ..Seat::default() });
+            // A generation that has asked before has lived before: it is asked for again, not anew.
+            let lived = |r: &Arc<Request>| r.target == member.name && r.generation == member.generation;
+            let resumes = member.status == MemberStatus::Requested && self.requests.values().any(lived);
+            self.seats.insert(member.name.clone(), Seat { order, resumes, ..Seat::default() });
             self.members.push(Arc::new(member));
         }
         doubles

@@ -189,9 +189,10 @@ impl TeamCore {
         effects
     }
 
-    /// The newest plan of a member.
+    /// The newest plan of a member: the one that waits, if one does.
     pub(super) fn last_plan(&self, name: &MemberName) -> Option<&Arc<Request>> {
-        self.requests.get(self.plans.get(name)?)
+        let open = self.open_requests().find(|r| r.kind == RequestKind::Plan && r.target == *name);
+        open.or_else(|| self.requests.get(self.plans.get(name)?))
     }
 
     pub(super) fn answer(

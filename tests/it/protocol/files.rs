@@ -232,3 +232,33 @@ fn l11_many_members_asked_for_at_once_do_not_pass_the_cap_together() {
     w.rests("lead");
     assert_eq!(w.core.members().iter().filter(|m| m.status.is_live()).count(), 3, "nor when the app starts");
 }
+
+#[test]
+fn a_member_asked_for_again_while_nobody_ran_the_team_keeps_its_rejection() {
+    let mut w = World::team(&["bob"]);
+    let request = plan(&mut w, "bob");
+    w.human(TeamCommand::Answer { id: request.id.clone(), verdict: Verdict::reject(), shown: request.digest() }).unwrap();
+    let mut team = w.core.team_config();
+    team.members.iter_mut().filter(|m| !m.name.is_lead()).for_each(|m| m.status = MemberStatus::Requested);
+    let requests = w.core.requests().map(|r| Request::clone(r)).collect();
+    let mut w = World::with(settings::TeamSettings::default(), Loaded { team: Some(team), requests, ..Loaded::default() });
+    assert!(w.started.contains(&(name("bob"), true)), "{:?}", w.started);
+    let action = command::Action::Write { path: "a".into() };
+    assert!(w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action })).is_err());
+}
+
+#[test]
+fn a_withdrawn_plan_that_somebody_wrote_into_the_files_hides_no_real_one() {
+    let mut w = World::team(&["bob"]);
+    let real = Request { id: RequestId::parse("0000beef").unwrap(), ..plan(&mut w, "bob") };
+    let id = RequestId::parse("deadbeef").unwrap();
+    let forged = Request { id, state: RequestState::Withdrawn, created: Timestamp(i64::MAX), ..real.clone() };
+    let loaded = Loaded { team: Some(w.core.team_config()), requests: vec![real.clone(), forged], ..Loaded::default() };
+    let mut w = World::with(settings::TeamSettings::default(), loaded);
+    w.human(TeamCommand::Resume { target: "bob".into() }).unwrap();
+    let action = command::Action::Write { path: "a".into() };
+    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action }));
+    assert!(matches!(write, Err(Refusal::Gate(_))), "{write:?}");
+    w.by(member("bob"), TeamCommand::SubmitPlan { plan: "1. another".into() }).unwrap();
+    assert_eq!(w.core.request(&real.id).unwrap().state, RequestState::Withdrawn, "one plan waits at a time");
+}

@@ -93,12 +93,12 @@ impl Disk {
     }
 
     /// What a program that starts now reads: everything through its JSON.
-    pub fn load(&self) -> signoff::protocol::core::Loaded {
+    pub fn load(&self, lead_has_work: bool) -> signoff::protocol::core::Loaded {
         signoff::protocol::core::Loaded {
             team: self.team.as_ref().map(|(team, _)| through_json(team)),
             tasks: self.tasks.values().map(|(task, _)| through_json(&**task)).collect(),
             requests: self.requests.values().map(|(request, _)| through_json(&**request)).collect(),
-            lead_has_work: false,
+            lead_has_work,
         }
     }
 }

@@ -241,3 +241,10 @@ fn a_life_is_the_same_for_the_same_seed() {
     };
     assert_eq!(run(7), run(7));
 }
+
+#[test]
+#[ignore = "for looking into one life: SIGNOFF_SEED=n"]
+fn one_life() {
+    let seed = std::env::var("SIGNOFF_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    Life::new(seed).live();
+}

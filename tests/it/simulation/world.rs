@@ -116,6 +116,10 @@ impl World {
 
     /// The process dies here and is started again on what the files hold.
     pub fn reopen(&mut self) {
+        let lead = MemberName::lead();
+        let mail = self.disk.inboxes.get(lead.as_str()).map_or(0, Vec::len);
+        let unread = self.disk.offsets.get(&lead).is_some_and(|(_, offset)| mail > *offset);
+        let in_turn = self.agents.get(&lead).is_some_and(|agent| agent.doing != super::agent::Doing::Resting);
         self.disk.fault = None;
         self.crashed = false;
         self.ghosts.clear();
@@ -125,7 +129,7 @@ impl World {
         self.unseen.clear();
         self.team_unsaved = false;
         self.known = self.disk.keys().into_iter().filter_map(|key| self.disk.revision_of(&key).map(|r| (key, r))).collect();
-        let loaded = self.disk.load();
+        let loaded = self.disk.load(unread || in_turn);
         let asked = super::invariants::expected_at_start(&loaded);
         let (core, effects) = TeamCore::open(self.settings.clone(), loaded, self.now);
         self.core = core;
