@@ -87,7 +87,8 @@ fn right(state: &State, now: Timestamp) -> Vec<Piece> {
     let mut add = |text: String, role, rank| pieces.push(Piece { text, role, rank });
     if let Some((reason, ok)) = &team.finished {
         let (sign, role) = if *ok { ("✓", Role::Success) } else { ("✗", Role::Error) };
-        add(format!("{sign} finished: {}", one_line(reason, 30)), role, 2);
+        let room = if state.view.size.0 >= 100 { 60 } else { 30 };
+        add(format!("{sign} finished: {}", one_line(reason, room)), role, 2);
     }
     if let Some(until) = rate_limit(state).filter(|until| *until > now) {
         add(format!("rate limit, {} left", words::countdown(until, now)), Role::Attention, 3);
