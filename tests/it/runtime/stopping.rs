@@ -94,8 +94,10 @@ async fn force_ends_children_that_ignore_term_and_leaves_none() {
     let took = force(&mut team).await;
     assert!(took < Duration::from_secs(3), "{took:?}");
     team.close().await;
-    let left = std::process::Command::new("pgrep").args(["-f", &format!("sleep {dir_marker}")]).output().unwrap();
-    assert!(left.stdout.is_empty(), "left: {}", String::from_utf8_lossy(&left.stdout));
+    let mark = format!("sleep\0{dir_marker}\0");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let left = processes.filter(|p| std::fs::read(p.path().join("cmdline")).is_ok_and(|line| line.ends_with(mark.as_bytes()))).count();
+    assert_eq!(left, 0, "processes are left");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
