@@ -17,6 +17,8 @@ use std::time::Duration;
 pub const SCRIPTED: &str = "scripted";
 /// The script's "model", as the screen names it.
 const SCRIPT_MODEL: &str = "script";
+/// Answers where there is no model: says what to do, and touches nothing.
+const NO_MODEL: &str = include_str!("../../assets/demo/no-model.toml");
 
 /// How long a server is asked for the size of its models at the start.
 const WINDOW_TIME: Duration = Duration::from_secs(2);
@@ -76,8 +78,8 @@ pub async fn choose_model(choice: Choice<'_>) -> Result<Chosen, CliError> {
         return local(choice, found);
     }
     match choice.fallback {
-        Fallback::Scripted => scripted(choice, Some("No key is set and no model server answers here, so this is the scripted demonstration. For a real model: \
-                set OPENAI_API_KEY or start Ollama.")),
+        Fallback::Scripted => scripted(choice, Some("No key is set and no model server answers here, so nobody can work here yet: set OPENAI_API_KEY or start Ollama. \
+                `signoff demo` shows a scripted team.")),
         Fallback::Refuse => Err(CliError::Failed(
             "there is no model to ask: set OPENAI_API_KEY, name a provider (--provider), or start a server such as Ollama; `signoff doctor` tells more. \
              To play the bundled script: --provider scripted"
@@ -101,7 +103,9 @@ fn with_key<'c>(config: &'c Config, env: &Env) -> Option<(&'c str, &'c ProviderC
 fn scripted(choice: Choice<'_>, notice: Option<&str>) -> Result<Chosen, CliError> {
     let (model, notice) = match (&choice.config.script, notice) {
         (Some(path), None) => (read_script(path)?, format!("Answers come from the script {}.", path.display())),
-        (_, notice) => (ScriptedModel::demo(), notice.unwrap_or("Answers come from the bundled script, not from a model.").to_owned()),
+        // What was not asked for must not work on the person's files: it only says what is missing.
+        (_, Some(notice)) => (ScriptedModel::from_str(NO_MODEL, "no-model.toml")?, notice.to_owned()),
+        (None, None) => (ScriptedModel::demo(), "Answers come from the bundled script, not from a model.".to_owned()),
     };
     let model = match choice.speed {
         Some(speed) => model.with_speed(speed),
