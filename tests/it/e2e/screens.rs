@@ -60,7 +60,7 @@ fn of_two_answers_in_the_same_moment_one_wins_and_the_other_is_told_who_decided(
     first.send("a");
     second.send("a");
     let outcome = |pty: &Pty| {
-        let won = |text: &str| text.contains("plan: done");
+        let won = |text: &str| text.contains("approved bob's plan");
         let lost = |text: &str| text.contains("already");
         let text = pty.wait_for("an outcome", |screen| won(&screen.contents()) || lost(&screen.contents()));
         assert!(won(&text) || text.contains("by human"), "it is told who decided:\n{text}");
