@@ -91,12 +91,18 @@ impl TeamCore {
                     return Ok(vec![Effect::Mark(Mark::Gate { name: name.clone(), gate }), Effect::Reply(Reply::PlanAlreadyApproved)]);
                 }
                 RequestState::Pending if same => return Ok(vec![Effect::Reply(Reply::Request(last.clone()))]),
-                RequestState::Pending => effects.extend(self.close_request(last, RequestState::Withdrawn, "replaced by a newer version")),
-                RequestState::Approved | RequestState::Rejected | RequestState::Withdrawn | RequestState::Expired => {}
+                RequestState::Pending
+                | RequestState::Approved
+                | RequestState::Rejected
+                | RequestState::Withdrawn
+                | RequestState::Expired => {}
             }
         } else {
             previous = None;
         }
+        // One open plan a member: an older one, for another task too, would open the gate behind the new one's back.
+        let older = self.open_requests().filter(|r| r.kind == RequestKind::Plan && r.target == *name);
+        effects.extend(older.flat_map(|r| self.close_request(r, RequestState::Withdrawn, "replaced by a newer version")));
         let request = self.plan_request(name, plan, previous.map(|r| r.id.clone()), now, ids);
         effects.extend(self.file_plan(request, now, ids));
         Ok(effects)

@@ -237,3 +237,16 @@ fn words_to_a_resting_lead_are_not_followed_by_an_end_before_it_has_read_them() 
     w.by(Party::Human, TeamCommand::Send { to: "lead".into(), content: "hello".into() }).unwrap();
     assert!(!w.events.iter().any(|e| matches!(e, TeamEvent::Finished { .. })), "{:?}", w.events);
 }
+
+#[test]
+fn a_member_has_one_open_plan_whatever_task_it_is_for() {
+    let mut w = working("bob");
+    let first = submit(&mut w, "bob", "1. look around");
+    w.human(TeamCommand::CreateTask { subject: "a".into(), description: String::new(), blocked_by: vec![] }).unwrap();
+    w.by(member("bob"), TeamCommand::ClaimTask { task: TaskId(1) }).unwrap();
+    let second = submit(&mut w, "bob", "1. do a");
+    assert!(decide(&mut w, Party::Human, &first.id, Verdict::approve()).is_err(), "the older one is withdrawn");
+    assert!(may_write(&mut w, "bob").is_err(), "the newer one still waits");
+    decide(&mut w, Party::Human, &second.id, Verdict::approve()).unwrap();
+    assert!(may_write(&mut w, "bob").is_ok());
+}
