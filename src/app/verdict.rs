@@ -26,14 +26,15 @@ fn decidable(state: &State, now: Timestamp) -> Result<(Arc<Request>, Digest), St
         Some(_) | None => state.approvals.selected.as_ref(),
     };
     let request = state.team.requests.get(&shown.id).ok_or("this request is not known any more")?;
+    // First of all who was quicker: being decided is also what moves the selection away.
+    if !request.is_pending() {
+        return Err(format!("{} already", super::projection::requests_outcome(request)));
+    }
     if selected != Some(&shown.id) {
         return Err("the selection just moved: look at it, then press again".into());
     }
     if request.kind == RequestKind::Shutdown {
         return Err("a shutdown request is answered by its member".into());
-    }
-    if !request.is_pending() {
-        return Err(format!("{} already", super::projection::requests_outcome(request)));
     }
     if state.is_answering(&request.id) {
         return Err("your answer is on its way".into());

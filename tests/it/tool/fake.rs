@@ -114,16 +114,18 @@ pub async fn wait_for(limit: Duration, mut condition: impl FnMut() -> bool) -> b
 
 /// Whether a process lives (a zombie does not).
 pub fn lives(pid: u32) -> bool {
-    let alive = || {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
-    };
-    // A process that was killed is there until the scheduler lets it die: on a busy machine that takes a moment.
-    (0..60).all(|_| {
-        let now = alive();
-        if now {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z")
+}
+
+/// Whether a process that was killed is gone. It is there until the scheduler lets it die: on a busy machine that takes a
+/// moment. Blocks; for the end of a test, when nothing else has to run.
+pub fn is_gone(pid: u32) -> bool {
+    (0..80).any(|_| {
+        let gone = !lives(pid);
+        if !gone {
             std::thread::sleep(std::time::Duration::from_millis(25));
         }
-        now
+        gone
     })
 }

@@ -1,7 +1,7 @@
 //! The guard: the test binary takes the program's place, started again through a small script, since its own command
 //! line belongs to the test harness.
 
-use super::fake::{Room, lives, wait_for};
+use super::fake::{Room, is_gone, lives, wait_for};
 use serde_json::json;
 use signoff::tool::guard::run_guard_as;
 use signoff::tool::{Audience, ShellSettings};
@@ -77,7 +77,7 @@ async fn strays_of_a_guarded_command_are_ended_even_without_marker_and_session()
         "env -i PATH=$PATH setsid --fork bash -c 'trap \"\" TERM; echo $$ > pid; sleep 600' ; while [ ! -s pid ]; do :; done; echo done";
     let outcome = room.call("bash", json!({ "command": command })).await;
     assert!(outcome.ok && outcome.content.contains("process(es)"), "{}", outcome.content);
-    assert!(!lives(written(&room, "pid").await));
+    assert!(is_gone(written(&room, "pid").await));
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn cancelling_a_guarded_command_ends_it_and_its_escapees() {
     };
     let (outcome, (cancelled, pids)) = tokio::join!(call, cancel);
     assert!(cancelled.elapsed() < SOON, "took {:?}", cancelled.elapsed());
-    assert!(!outcome.ok && !lives(pids.0) && !lives(pids.1));
+    assert!(!outcome.ok && is_gone(pids.0) && is_gone(pids.1));
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_command_that_kills_its_guard_dies_with_it() {
     let started = Instant::now();
     let outcome = room.call("bash", json!({ "command": "echo $$ > pid; sleep 600 & echo $! > child; kill -9 $PPID; sleep 600" })).await;
     assert!(!outcome.ok && started.elapsed() < SOON, "{}", outcome.content);
-    assert!(!lives(written(&room, "pid").await) && !lives(written(&room, "child").await));
+    assert!(is_gone(written(&room, "pid").await) && is_gone(written(&room, "child").await));
 }
 
 /// Not a test by itself: an app that runs a foreground and a background command until it is killed.

@@ -1,6 +1,6 @@
 //! The `bash` tool: output, exit codes, and that nothing it started survives.
 
-use super::fake::{Room, lives, wait_for};
+use super::fake::{Room, is_gone, lives, wait_for};
 use serde_json::json;
 use signoff::tool::{Audience, ToolOutcome};
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn dies_when_cancelled(room: &Room, command: &str, names: &[&str]) -> Tool
     let (outcome, cancelled) = tokio::join!(call, cancel);
     assert!(cancelled.elapsed() < SOON, "took {:?}", cancelled.elapsed());
     for pid in pids(room, names) {
-        assert!(!lives(pid), "{pid} of {names:?} lives");
+        assert!(is_gone(pid), "{pid} of {names:?} lives");
     }
     assert!(!outcome.ok);
     outcome
@@ -101,7 +101,7 @@ async fn a_time_out_is_told_and_kills() {
     let outcome = room.call("bash", json!({ "command": "echo $$ > pid; echo begun; sleep 600", "timeout": 1 })).await;
     assert!(started.elapsed() < Duration::from_secs(1) + SOON);
     assert_eq!(outcome, ToolOutcome::error("begun\n[timed out after 1 s: it and everything it started were killed]"));
-    assert!(!lives(pids(&room, &["pid"])[0]));
+    assert!(is_gone(pids(&room, &["pid"])[0]));
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn a_grandchild_that_holds_the_output_open_delays_nothing_and_is_ended() {
     let outcome = bash(&room, "(trap '' TERM; echo $BASHPID > pid; exec sleep 600) & while [ ! -s pid ]; do :; done; echo done").await;
     assert!(started.elapsed() < SOON, "took {:?}", started.elapsed());
     assert!(outcome.ok && outcome.content.starts_with("done\n[1 process(es)"), "{}", outcome.content);
-    assert!(!lives(pids(&room, &["pid"])[0]));
+    assert!(is_gone(pids(&room, &["pid"])[0]));
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn jobs_die_on_request_and_with_their_member_and_nobody_is_told() {
     assert!(wait_for(SOON, || !lives(pids[0]) && room.context.jobs.count() == 2).await);
     room.context.jobs.kill_all();
     room.context.jobs.settled().await;
-    assert!(started.elapsed() < SOON * 2 && !lives(pids[1]) && !lives(pids[2]));
+    assert!(started.elapsed() < SOON * 2 && is_gone(pids[1]) && is_gone(pids[2]));
     assert!(room.team.notes.lock().unwrap().is_empty());
 
     let command = json!({ "command": "echo $$ > four; sleep 600", "run_in_background": true });
