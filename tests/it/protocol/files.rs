@@ -262,3 +262,19 @@ fn a_withdrawn_plan_that_somebody_wrote_into_the_files_hides_no_real_one() {
     w.by(member("bob"), TeamCommand::SubmitPlan { plan: "1. another".into() }).unwrap();
     assert_eq!(w.core.request(&real.id).unwrap().state, RequestState::Withdrawn, "one plan waits at a time");
 }
+
+#[test]
+fn a_withdrawn_plan_that_somebody_wrote_into_the_files_hides_no_rejection() {
+    let mut w = World::team(&["bob"]);
+    let real = Request { id: RequestId::parse("0000beef").unwrap(), ..plan(&mut w, "bob") };
+    let no = Answer { by: Party::Human, at: Timestamp(2), digest: real.digest(), verdict: Verdict::reject() };
+    let rejected = Request { state: RequestState::Rejected, answer: Some(no), ..real.clone() };
+    let id = RequestId::parse("deadbeef").unwrap();
+    let forged = Request { id, state: RequestState::Withdrawn, created: Timestamp(i64::MAX), ..real };
+    let loaded = Loaded { team: Some(w.core.team_config()), requests: vec![rejected, forged], ..Loaded::default() };
+    let mut w = World::with(settings::TeamSettings::default(), loaded);
+    w.human(TeamCommand::Resume { target: "bob".into() }).unwrap();
+    let action = command::Action::Write { path: "a".into() };
+    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action }));
+    assert!(matches!(write, Err(Refusal::Gate(_))), "{write:?}");
+}
