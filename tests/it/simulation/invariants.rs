@@ -116,6 +116,15 @@ fn requests_have_waiters(world: &World, wrong: &mut Vec<String>) {
             wrong.push(format!("shutdown {} has no deadline", request.id));
         }
     }
+    for (name, agent) in world.agents.iter().filter(|(_, agent)| agent.is_done()) {
+        let asked = |r: &&std::sync::Arc<Request>| r.kind == RequestKind::Shutdown && r.is_pending() && r.target == *name && !r.force;
+        if let Some(request) = world.core.requests().find(asked) {
+            wrong.push(format!("{name} rests and nobody answers its shutdown {}", request.id));
+        }
+        if world.ledger.stopping && !agent.is_ending() {
+            wrong.push(format!("the team stops and {name} rests on"));
+        }
+    }
     for (id, who) in &world.deferred {
         if world.core.request(id).is_none_or(|r| !r.is_pending()) {
             wrong.push(format!("the tool of {who} waits for {id}, which is not open any more"));

@@ -31,6 +31,7 @@ pub struct Ledger {
     /// What happened, and how often: a run that never gets somewhere says nothing about it.
     pub reached: BTreeMap<&'static str, u64>,
     generations: BTreeMap<MemberName, Generation>,
+    lives: BTreeMap<MemberName, Generation>,
 }
 
 impl Ledger {
@@ -58,6 +59,7 @@ impl Ledger {
                 }
             }
             TeamEvent::MemberRemoved { name } => {
+                self.lives.remove(name);
                 self.generations.remove(name);
             }
             TeamEvent::TaskChanged { change, by, .. } => {
@@ -73,6 +75,14 @@ impl Ledger {
                 self.stopping = false;
             }
             _ => {}
+        }
+    }
+
+    /// An agent starts; one with an empty conversation is of a generation that never lived before.
+    pub fn started(&mut self, member: &Member, resume: bool) {
+        let before = self.lives.insert(member.name.clone(), member.generation);
+        if !resume && before.is_some_and(|before| before >= member.generation) {
+            self.wrong(format!("{} starts anew in generation {}, which has lived", member.name, member.generation.0));
         }
     }
 
@@ -153,6 +163,7 @@ impl Ledger {
         requests.sort_by_key(|r| (r.created, r.id.clone()));
         self.requests.clear();
         requests.iter().for_each(|request| self.enter(request));
+        self.lives.clear();
         self.generations = core.members().iter().map(|m| (m.name.clone(), m.generation)).collect();
     }
 }

@@ -412,6 +412,7 @@ impl World {
         let taken_in = self.disk.offsets.get(&member.name).filter(|(generation, _)| resume && *generation == member.generation);
         let offset = taken_in.map_or(if resume && member.name.is_lead() { 0 } else { inbox }, |(_, offset)| *offset);
         self.disk.offsets.insert(member.name.clone(), (member.generation, offset));
+        self.ledger.started(member, resume);
         self.ledger.reach(if resume { "resumed" } else { "started" });
         if self.agents.insert(member.name.clone(), Agent::new(member.generation, offset)).is_some() {
             self.ledger.wrong(format!("two agents for {}", member.name));
