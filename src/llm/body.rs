@@ -4,24 +4,19 @@
 //! stream was asked for, with HTML pages under status 200, and with streams labelled as plain text.
 
 use super::fault::{ErrorBody, Fault, without_tags};
+use super::network::Pulse;
 use super::sse::{Decoder, Payload};
 use crate::domain::text::one_line;
 use futures::StreamExt as _;
 use futures::stream::{self, BoxStream};
 use serde_json::Value;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 /// Longest document that is taken in place of a stream, in bytes.
 const DOCUMENT_MAX: usize = 32 << 20;
-/// Between two looks at a stream that runs. What came meanwhile is taken together: shorter than a frame, so nobody sees
-/// it, and a fast stream wakes everybody on its way 40 times a second instead of once a token.
-const GATHER: Duration = Duration::from_millis(25);
-/// What has arrived already is handed over within this time.
-const AT_HAND: Duration = Duration::from_millis(1);
-/// Bytes that are taken together at most.
-const GATHER_MAX: usize = 64 << 10;
 /// How long the end of the body may take after `[DONE]`, so that the connection can be used again.
 const DRAIN: Duration = Duration::from_millis(20);
 
@@ -65,11 +60,11 @@ enum Kind {
     Other,
 }
 
-/// Waits for the first bytes of an answer with a good status and makes events of it.
-pub(super) async fn clean(response: reqwest::Response, patience: Patience, ending: SharedEnding) -> Result<CleanBody, Fault> {
+/// Waits for the first bytes of an answer with a good status and makes events of it. `pulse` is beaten as they come.
+pub(super) async fn clean(response: reqwest::Response, patience: Patience, ending: SharedEnding, pulse: Pulse) -> Result<CleanBody, Fault> {
     let kind = response.headers().get(reqwest::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let labelled = kind.is_some_and(|kind| kind.to_ascii_lowercase().contains("event-stream"));
-    let mut source = Source { response, patience, begun: false, look_at: None, held: None };
+    let mut source = Source::new(response, patience, pulse);
     let mut head = Vec::new();
     let kind = loop {
         let Some(bytes) = source.next().await? else {
@@ -116,56 +111,49 @@ fn sniff(head: &[u8], labelled: bool) -> Option<Kind> {
     (!undecided).then_some(Kind::Other)
 }
 
-/// More bytes; `None` at the end of the body.
-type Piece = Result<Option<Vec<u8>>, Fault>;
-
 struct Source {
     response: reqwest::Response,
     patience: Patience,
-    begun: bool,
-    look_at: Option<Instant>,
-    /// What followed the bytes that were handed out last: the end, or a fault.
-    held: Option<Piece>,
+    pulse: Pulse,
+    /// Nothing may come for so long. Set again only when it goes off: each setting costs more than reading a token.
+    alarm: Pin<Box<Sleep>>,
+    /// When the last bytes came.
+    last: Option<Instant>,
 }
 
 impl Source {
-    /// What came since the last time, the first of it at once.
-    async fn next(&mut self) -> Piece {
-        if let Some(held) = self.held.take() {
-            return held;
-        }
-        if let Some(moment) = self.look_at {
-            sleep_until(moment).await;
-        }
-        let Some(mut bytes) = self.piece().await? else { return Ok(None) };
-        while bytes.len() < GATHER_MAX
-            && let Ok(more) = timeout(AT_HAND, self.piece()).await
-        {
-            match more {
-                Ok(Some(more)) => bytes.extend_from_slice(&more),
-                last => {
-                    self.held = Some(last);
-                    break;
-                }
-            }
-        }
-        self.look_at = Some(Instant::now() + GATHER);
-        Ok(Some(bytes))
+    fn new(response: reqwest::Response, patience: Patience, pulse: Pulse) -> Self {
+        Self { response, patience, pulse, alarm: Box::pin(sleep_until(patience.first_by)), last: None }
     }
 
-    /// The next piece as the server sent it. Cancel safe.
-    async fn piece(&mut self) -> Piece {
-        let idle = Fault::TimedOut { what: "the provider went silent in the middle of the answer", after: self.patience.idle };
-        let chunk = if self.begun {
-            timeout(self.patience.idle, self.response.chunk()).await.map_err(|_| idle)?
-        } else {
-            timeout_at(self.patience.first_by, self.response.chunk()).await.map_err(|_| self.patience.first_fault())?
+    /// More bytes; `None` at the end of the body. Cancel safe.
+    async fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let chunk = loop {
+            tokio::select! {
+                biased;
+                chunk = self.response.chunk() => break chunk,
+                () = self.alarm.as_mut() => self.check_patience()?,
+            }
         };
-        self.begun = true;
+        let now = Instant::now();
+        if self.last.replace(now).is_none() {
+            self.alarm.as_mut().reset(now + self.patience.idle);
+        }
+        self.pulse.beat();
         match chunk {
             Ok(bytes) => Ok(bytes.map(|bytes| bytes.to_vec())),
             Err(error) => Err(Fault::Connection(format!("the answer was cut off: {}", super::http::reason(&error)))),
         }
+    }
+
+    fn check_patience(&mut self) -> Result<(), Fault> {
+        let Some(last) = self.last else { return Err(self.patience.first_fault()) };
+        let until = last + self.patience.idle;
+        if until <= Instant::now() {
+            return Err(Fault::TimedOut { what: "the provider went silent in the middle of the answer", after: self.patience.idle });
+        }
+        self.alarm.as_mut().reset(until);
+        Ok(())
     }
 }
 

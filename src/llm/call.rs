@@ -1,21 +1,23 @@
 //! One model call from the first try to the whole answer: the gate, the tries, what is learnt in between.
 //!
-//! The call is a future that is polled by the stream that it feeds: dropping the stream drops everything at once,
-//! waits, connection and all. A try is repeated only while nothing of an answer has been shown.
+//! The call runs on the network's thread and feeds a stream: dropping the stream drops everything at once, waits,
+//! connection and all. A try is repeated only while nothing of an answer has been shown.
 
 use super::accumulate::Accumulator;
 use super::compat::Book;
 use super::fault::{Fault, Remedy};
 use super::gate::{self, Gate};
+use super::network::Network;
 use super::openai::{Answer, Link};
 use super::outgoing;
+use super::pieces::Pieces;
 use super::settings::OpenAiSettings;
 use super::{ChatRequest, ModelError, ModelEvent, ModelStream};
 use crate::domain::Timestamp;
 use crate::domain::conversation::AssistantAnswer;
 use crate::domain::text::one_line;
 use futures::channel::mpsc;
-use futures::{FutureExt as _, SinkExt as _, StreamExt as _, stream};
+use futures::{SinkExt as _, StreamExt as _, stream};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +36,7 @@ const LOADING_WAIT: Duration = Duration::from_secs(5);
 pub(super) struct Shared {
     pub(super) settings: OpenAiSettings,
     pub(super) link: Link,
+    pub(super) network: Network,
     pub(super) gate: Gate,
     pub(super) book: Book,
     pub(super) clock: fn() -> Timestamp,
@@ -67,12 +70,16 @@ impl Call {
 
     pub(super) fn stream(self) -> ModelStream {
         let (mut out, events) = mpsc::channel(QUEUE);
-        let run = async move {
+        let shared = self.shared.clone();
+        let running = shared.network.run(async move {
             let last = self.run(&mut out).await.map(ModelEvent::Finished);
             let _ = out.send(last).await;
-        };
-        let silent = run.into_stream().filter_map(|()| std::future::ready(None));
-        stream::select(events, silent).boxed()
+        });
+        match running {
+            // The stream owns the call: they end together.
+            Ok(running) => events.map(move |event| (&running, event).1).boxed(),
+            Err(error) => stream::iter([Err(error)]).boxed(),
+        }
     }
 
     async fn run(&self, out: &mut Out) -> Result<AssistantAnswer, ModelError> {
@@ -172,27 +179,13 @@ impl Call {
 
     /// Takes the chunks in; gives the fault that ended them, if they did not end well.
     async fn gather(&self, answer: &mut Answer, gathered: &mut Accumulator, shown: &mut Shown, out: &mut Out) -> Option<Fault> {
-        loop {
-            let next = answer.chunks.next();
-            let next = if gathered.is_finished() { tokio::time::timeout(TAIL, next).await.unwrap_or(None) } else { next.await };
-            match next {
-                None => break,
-                Some(Err(text)) => tracing::warn!(reason = %self.shared.link.redact(&text), "skipped an event of the provider"),
-                Some(Ok(mut chunk)) => {
-                    // An answer that is whole stays an answer, whatever its server says afterwards.
-                    let error = chunk.error.take().filter(|_| !gathered.is_finished());
-                    for event in gathered.push(chunk) {
-                        if matches!(event, ModelEvent::Text(_) | ModelEvent::Reasoning(_) | ModelEvent::CallStarted { .. }) {
-                            *shown = Shown::Some;
-                        }
-                        emit(out, event).await;
-                    }
-                    if let Some(mut body) = error {
-                        body.message = self.shared.link.redact(&body.message);
-                        return Some(Fault::InStream(Box::new(body)));
-                    }
-                }
-            }
+        let mut pieces = Pieces::default();
+        let told = self.take_chunks(answer, gathered, (&mut pieces, shown), out).await;
+        if let Some(rest) = pieces.flush(Instant::now()) {
+            emit(out, rest).await;
+        }
+        if told.is_some() {
+            return told;
         }
         let ending = answer.take_ending();
         if gathered.is_finished() {
@@ -203,6 +196,59 @@ impl Call {
             None if ending.done && gathered.has_content() => None,
             None => Some(Fault::Connection("the connection closed before the answer was whole".into())),
         }
+    }
+
+    /// Until the stream ends, or the server tells an error in it.
+    async fn take_chunks(
+        &self,
+        answer: &mut Answer,
+        gathered: &mut Accumulator,
+        (pieces, shown): (&mut Pieces, &mut Shown),
+        out: &mut Out,
+    ) -> Option<Fault> {
+        loop {
+            let tail = gathered.is_finished().then(|| Instant::now() + TAIL);
+            let next = tokio::select! {
+                biased;
+                next = answer.chunks.next() => next?,
+                () = at(pieces.due()) => {
+                    if let Some(piece) = pieces.flush(Instant::now()) {
+                        emit(out, piece).await;
+                    }
+                    continue;
+                }
+                () = at(tail) => return None,
+            };
+            let mut chunk = match next {
+                Ok(chunk) => chunk,
+                Err(text) => {
+                    tracing::warn!(reason = %self.shared.link.redact(&text), "skipped an event of the provider");
+                    continue;
+                }
+            };
+            // An answer that is whole stays an answer, whatever its server says afterwards.
+            let error = chunk.error.take().filter(|_| !gathered.is_finished());
+            for event in gathered.push(chunk) {
+                if matches!(event, ModelEvent::Text(_) | ModelEvent::Reasoning(_) | ModelEvent::CallStarted { .. }) {
+                    *shown = Shown::Some;
+                }
+                for event in pieces.push(event, Instant::now()) {
+                    emit(out, event).await;
+                }
+            }
+            if let Some(mut body) = error {
+                body.message = self.shared.link.redact(&body.message);
+                return Some(Fault::InStream(Box::new(body)));
+            }
+        }
+    }
+}
+
+/// At this moment; never without one.
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment).await,
+        None => std::future::pending().await,
     }
 }
 

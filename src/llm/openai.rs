@@ -11,6 +11,7 @@ use super::fault::Fault;
 use super::gate::Gate;
 use super::http::Endpoint;
 use super::listing::{self, ModelListing};
+use super::network::{Network, Pulse};
 use super::wire::Chunk;
 use super::{ChatModel, ChatRequest, ModelError, ModelStream};
 use crate::domain::Timestamp;
@@ -49,19 +50,24 @@ impl OpenAiModel {
     /// A provider as `settings` say. [`ModelError::Setup`] when the address, the key or a header cannot be used, or when
     /// no TLS provider is installed. `clock` tells the wall time, for waits that are shown.
     pub fn new(settings: OpenAiSettings, clock: fn() -> Timestamp) -> Result<Self, ModelError> {
+        let network = Network::default();
         let link = Link {
             endpoint: Arc::new(Endpoint::new(&settings)?),
             first_byte: settings.first_byte_timeout,
             idle: settings.idle_timeout,
             clock,
+            pulse: network.pulse(),
         };
-        let shared = Shared { settings, link, gate: Gate::default(), book: Book::default(), clock };
+        let shared = Shared { settings, link, network, gate: Gate::default(), book: Book::default(), clock };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The models that the server lists; their context windows are remembered.
     pub async fn models(&self) -> Result<Vec<ModelListing>, ModelError> {
-        let list = listing::fetch(&self.shared.link.endpoint, listing::LIST_TIME).await?;
+        let endpoint = self.shared.link.endpoint.clone();
+        // There, so that the connection that it leaves open is one of the network's.
+        let mut fetching = self.shared.network.run(async move { listing::fetch(&endpoint, listing::LIST_TIME).await })?;
+        let list = fetching.end().await??;
         list.iter().filter_map(|model| Some((model, model.context_window?))).for_each(|(model, window)| {
             self.shared.book.set_window(&model.id, window);
         });
@@ -94,6 +100,7 @@ pub(super) struct Link {
     first_byte: Duration,
     idle: Duration,
     clock: fn() -> Timestamp,
+    pulse: Pulse,
 }
 
 /// An answer that has begun.
@@ -115,7 +122,8 @@ impl Link {
     pub(super) async fn open(&self, body: Value) -> Result<Answer, Fault> {
         let ending = SharedEnding::default();
         let patience = Patience { first_by: Instant::now() + self.first_byte, first: self.first_byte, idle: self.idle };
-        let service = Service { endpoint: self.endpoint.clone(), patience, ending: ending.clone(), clock: self.clock };
+        let service =
+            Service { endpoint: self.endpoint.clone(), patience, ending: ending.clone(), clock: self.clock, pulse: self.pulse.clone() };
         let config = Explicit { endpoint: self.endpoint.clone(), base: self.endpoint.shown(), no_key: SecretString::default() };
         let client = Client::build(self.endpoint.client.clone(), config).with_http_service(service);
         let chunks = client.chat().create_stream_byot::<Value, Chunk>(body).await.map_err(|error| self.fault(error))?;
@@ -177,6 +185,7 @@ struct Service {
     patience: Patience,
     ending: SharedEnding,
     clock: fn() -> Timestamp,
+    pulse: Pulse,
 }
 
 impl Service {
@@ -187,7 +196,7 @@ impl Service {
         if !response.status().is_success() {
             return Err(boxed(self.endpoint.refused(response, (self.clock)()).await));
         }
-        let clean = body::clean(response, self.patience, self.ending).await.map_err(boxed)?;
+        let clean = body::clean(response, self.patience, self.ending, self.pulse).await.map_err(boxed)?;
         let mut events = http::Response::new(reqwest::Body::wrap_stream(clean));
         events.headers_mut().insert(reqwest::header::CONTENT_TYPE, reqwest::header::HeaderValue::from_static("text/event-stream"));
         Ok(events.into())

@@ -5,9 +5,12 @@
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The shortest time between two frames while text streams: 25 frames a second are as smooth as reading needs, and
+/// The shortest time between two frames while text streams: 16 frames a second are as smooth as reading needs, and
 /// keep a slow link usable.
-pub const STREAM_GAP: Duration = Duration::from_millis(40);
+pub const STREAM_GAP: Duration = Duration::from_millis(60);
+/// The shortest time between two frames when something happens in the team: seen at once after a pause, and a burst
+/// does not cost more than one frame of a usual display.
+pub const EVENT_GAP: Duration = Duration::from_millis(16);
 /// The shortest time between two frames while the person types: an echo is due within 5 ms, drawing included.
 pub const KEY_GAP: Duration = Duration::from_millis(2);
 
@@ -16,6 +19,8 @@ pub const KEY_GAP: Duration = Duration::from_millis(2);
 pub enum Urgency {
     /// With the next streaming frame.
     Stream,
+    /// Something happened in the team.
+    Event,
     /// The person did something and waits for the echo.
     Echo,
 }
@@ -42,6 +47,7 @@ impl Pacer {
     pub fn due(&self) -> Option<Instant> {
         self.wanted.map(|urgency| match urgency {
             Urgency::Stream => self.last + STREAM_GAP,
+            Urgency::Event => self.last + EVENT_GAP,
             Urgency::Echo => self.last + KEY_GAP,
         })
     }
@@ -87,6 +93,14 @@ mod tests {
         pacer.request(Urgency::Echo);
         pacer.request(Urgency::Stream);
         assert!(pacer.due().unwrap() <= now + Duration::from_millis(5));
+    }
+
+    #[test]
+    fn what_happens_in_the_team_does_not_wait_for_the_text() {
+        let (mut pacer, now) = start();
+        pacer.request(Urgency::Stream);
+        pacer.request(Urgency::Event);
+        assert_eq!(pacer.due(), Some(now + EVENT_GAP));
     }
 
     #[test]

@@ -242,10 +242,10 @@ where
             self.events = None;
             return Ok(());
         };
-        self.apply(Msg::Event(first), Urgency::Stream).await?;
+        self.apply(Msg::Event(first), Urgency::Event).await?;
         for _ in 1..EVENTS_MAX {
             let Some(next) = self.events.as_mut().and_then(|events| events.try_recv().ok()) else { break };
-            self.apply(Msg::Event(next), Urgency::Stream).await?;
+            self.apply(Msg::Event(next), Urgency::Event).await?;
         }
         Ok(())
     }
