@@ -37,7 +37,7 @@ pub enum Key {
 }
 
 /// Kinds of entities that can be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyKind {
     /// All tasks.
     Tasks,
@@ -195,5 +195,7 @@ pub trait Backend: Send + Sync {
     /// Takes the lock that makes this process the one that runs the team. `None`: another one has it.
     fn lock_team(&self) -> Result<Option<Guard>, StoreError>;
     /// Calls `sink` for every change from now on, own writes included, within about 50 ms, until the guard is dropped.
+    /// Also for what changed since each kind was last loaded: loading first is quicker, since a watch is told of every
+    /// read as well.
     fn watch(&self, sink: Sink) -> Result<Guard, StoreError>;
 }

@@ -33,6 +33,9 @@ const EVENTS_MAX: usize = 1024;
 /// Commands that are under way at the end may finish within this time.
 const LAST_COMMANDS: Duration = Duration::from_secs(1);
 
+/// After a team was opened its events are drawn as quickly as keys for so long.
+const OPENING: Duration = Duration::from_millis(200);
+
 /// How the screen is run.
 pub struct Options {
     /// Who has the mouse at first.
@@ -123,6 +126,8 @@ struct Runner<'a, S, F> {
     team: Option<Arc<dyn Team>>,
     early: Vec<(u64, TeamCommand)>,
     events: Option<UnboundedReceiver<Arc<EventRecord>>>,
+    /// Until then events belong to the opening of the team.
+    expected_until: Instant,
     live: LiveText,
     jobs: JoinSet<Job>,
     editing: Option<Editing>,
@@ -160,6 +165,7 @@ where
         team: None,
         early: Vec::new(),
         events: None,
+        expected_until: now,
         live: LiveText::default(),
         jobs: JoinSet::new(),
         editing: None,
@@ -242,10 +248,12 @@ where
             self.events = None;
             return Ok(());
         };
-        self.apply(Msg::Event(first), Urgency::Event).await?;
+        // Somebody who has just started the program waits for the board.
+        let urgency = if Instant::now() < self.expected_until { Urgency::Echo } else { Urgency::Event };
+        self.apply(Msg::Event(first), urgency).await?;
         for _ in 1..EVENTS_MAX {
             let Some(next) = self.events.as_mut().and_then(|events| events.try_recv().ok()) else { break };
-            self.apply(Msg::Event(next), Urgency::Event).await?;
+            self.apply(Msg::Event(next), urgency).await?;
         }
         Ok(())
     }
@@ -253,6 +261,7 @@ where
     async fn attach(&mut self, team: Arc<dyn Team>) -> Result<(), TuiError> {
         self.opener = None;
         self.events = Some(team.subscribe());
+        self.expected_until = Instant::now() + OPENING;
         self.live.attach(team.live());
         let commands = self.screen.attached(team.is_runner(), clock::now());
         self.team = Some(team);

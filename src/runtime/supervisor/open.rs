@@ -13,7 +13,7 @@ use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
 use crate::runtime::inbound::Inbound;
-use crate::store::{Fault, Guard, Key, Revision, StoreError, Topic};
+use crate::store::{Change, Fault, Guard, Key, Revision, StoreError, Topic};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -41,10 +41,12 @@ pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<
     let Some(lock) = env.store.lock_team()? else { return Ok(None) };
     let (tx, rx) = mpsc::unbounded_channel();
     let changes = tx.clone();
+    let files = read(&env)?;
     let watch = env.store.watch(move |change| {
         let _ = changes.send(Inbound::Changed(change));
     });
-    let files = read(&env)?;
+    // The watch tells what changed since the loading, but for the one file that was not loaded with others.
+    let _ = tx.send(Inbound::Changed(Change::Key(Key::Team)));
     let env = Arc::new(env);
     let mut supervisor = build(env.clone(), files.revisions, lock, tx.clone(), rx, files.loaded)?;
     supervisor.settle_watch(watch);

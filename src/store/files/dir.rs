@@ -22,6 +22,17 @@ pub(in crate::store) struct Dir {
     path: PathBuf,
 }
 
+/// Tells one state of a file from another: its number, size and time of change. No clock is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(u64, i64, i64, i64);
+
+impl Stamp {
+    #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, reason = "the types differ between systems")]
+    fn of(stat: &Stat) -> Self {
+        Self(stat.st_ino as u64, stat.st_size as i64, stat.st_ctime as i64, stat.st_ctime_nsec as i64)
+    }
+}
+
 /// Whether a rename may replace what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Landing {
@@ -138,8 +149,18 @@ impl Dir {
         Err(io_error("make", &self.path.join(name), Errno::AGAIN))
     }
 
+    /// How a file is now, without opening it; `None` if there is nothing that can be asked.
+    pub(super) fn stamp(&self, name: &str) -> Option<Stamp> {
+        fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Stamp::of(&stat))
+    }
+
     /// A plain file's bytes; `None` if there is nothing.
     pub(in crate::store) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.read_stamped(name)?.map(|(bytes, _)| bytes))
+    }
+
+    /// A plain file's bytes, and how it was before they were read; `None` if there is nothing.
+    pub(super) fn read_stamped(&self, name: &str) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
         let Some((file, stat)) = self.open(name, OFlags::RDONLY)? else { return Ok(None) };
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         if size > SIZE_MAX as u64 {
@@ -148,7 +169,7 @@ impl Dir {
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
         // Files are replaced as a whole, so this one does not grow: asking for its end would be one call more for each.
         file.take(size).read_to_end(&mut bytes).map_err(|source| self.io("read", name, source))?;
-        Ok(Some(bytes))
+        Ok(Some((bytes, Stamp::of(&stat))))
     }
 
     /// The names in this folder that are valid UTF-8, in no order.

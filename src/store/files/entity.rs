@@ -1,10 +1,12 @@
 //! Entities: one file each, replaced as a whole, compared before it is.
 
-use super::dir::Landing;
+use super::dir::{Landing, Stamp};
 use super::lock::{self, Zone};
 use super::{Durability, FileBackend};
 use crate::store::{Expect, Key, KeyKind, LoadedBytes, Put, Revision, SIZE_MAX, StoreError, Stored, parallel};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Where temporary files are written: not watched, and on the same file system as the folders.
 pub(super) const STAGE: &str = "team/tmp";
@@ -65,11 +67,43 @@ pub(super) fn load(store: &FileBackend, kind: KeyKind) -> Result<LoadedBytes, St
     let Some(dir) = store.folder(kind.folder())? else { return Ok(Vec::new()) };
     let keys = list(store, kind)?;
     let read = |key: Key| {
-        let found = key.file_name().and_then(|name| dir.read(&name)).map(|bytes| bytes.map(Stored::new));
+        let found = key.file_name().and_then(|name| dir.read_stamped(&name));
+        let stamp = found.as_ref().ok().and_then(Option::as_ref).map(|(_, stamp)| *stamp);
         // A file that went away since it was listed is simply not there.
-        found.transpose().map(|found| (key, found))
+        found.map(|found| found.map(|(bytes, _)| Stored::new(bytes))).transpose().map(|found| (key, stamp, found))
     };
-    Ok(parallel::map(keys, read).into_iter().flatten().collect())
+    let found: Vec<_> = parallel::map(keys, read).into_iter().flatten().collect();
+    store.0.loads.note(kind, found.iter().filter_map(|(key, stamp, _)| Some((key.clone(), (*stamp)?))).collect());
+    Ok(found.into_iter().map(|(key, _, found)| (key, found)).collect())
+}
+
+/// How the files were when they were last loaded, for the watch that begins afterwards.
+#[derive(Default)]
+pub(super) struct Loads(Mutex<BTreeMap<KeyKind, BTreeMap<Key, Stamp>>>);
+
+impl Loads {
+    fn note(&self, kind: KeyKind, stamps: BTreeMap<Key, Stamp>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, stamps);
+    }
+
+    /// What was loaded, once.
+    pub(super) fn take(&self) -> BTreeMap<KeyKind, BTreeMap<Key, Stamp>> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The entities that are no longer as they were loaded: written, removed or new.
+pub(super) fn changed_since(store: &FileBackend, kind: KeyKind, mut loaded: BTreeMap<Key, Stamp>) -> Result<Vec<Key>, StoreError> {
+    let Some(dir) = store.folder(kind.folder())? else { return Ok(loaded.into_keys().collect()) };
+    let mut changed = Vec::new();
+    for key in list(store, kind)? {
+        let now = key.file_name().ok().and_then(|name| dir.stamp(&name));
+        if loaded.remove(&key) != now {
+            changed.push(key);
+        }
+    }
+    changed.extend(loaded.into_keys());
+    Ok(changed)
 }
 
 /// Removes temporary files that killed writers left behind more than ten minutes ago. Failing does no harm.

@@ -37,6 +37,7 @@ struct Shared {
     root: Dir,
     durability: Durability,
     gates: Gates,
+    loads: entity::Loads,
 }
 
 /// A [`Backend`] over a workspace directory. Clones share its locks. Folders are made when something is first written.
@@ -47,7 +48,7 @@ impl FileBackend {
     /// Opens a workspace, which must exist; it may itself be reached through a link. Writes nothing.
     pub fn open(workspace: &Path, durability: Durability) -> Result<Self, StoreError> {
         let root = Dir::root(workspace)?;
-        Ok(Self(Arc::new(Shared { root, durability, gates: Gates::default() })))
+        Ok(Self(Arc::new(Shared { root, durability, gates: Gates::default(), loads: entity::Loads::default() })))
     }
 
     /// The workspace's canonical path.

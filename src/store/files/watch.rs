@@ -5,7 +5,7 @@
 //! removed and comes back is watched again. Changes are gathered for a fixed time after the first, so that a file that
 //! never rests is still reported. Between changes nothing wakes.
 
-use super::FileBackend;
+use super::{FileBackend, entity};
 use crate::store::place::{Folder, change_of};
 use crate::store::{Change, Guard, Sink, StoreError};
 use notify::event::ModifyKind;
@@ -63,7 +63,11 @@ pub(super) fn start(store: &FileBackend, sink: Sink) -> Result<Guard, StoreError
     }
     let stopped = Arc::new(AtomicBool::new(false));
     let gatherer = Gatherer { root: root.clone(), watcher: Arc::downgrade(&watcher), stopped: stopped.clone(), sink };
-    let thread = std::thread::Builder::new().name("store-watch".into()).spawn(move || gatherer.run(&receiver));
+    let store = store.clone();
+    let thread = std::thread::Builder::new().name("store-watch".into()).spawn(move || {
+        gatherer.catch_up(store);
+        gatherer.run(&receiver);
+    });
     thread.map_err(|source| StoreError::Watch { path: root, reason: source.to_string() })?;
     Ok(Box::new(Watch { _watcher: watcher, stopped }))
 }
@@ -129,6 +133,25 @@ struct Gatherer {
 }
 
 impl Gatherer {
+    /// Tells what changed between the loading and the watch.
+    fn catch_up(&self, store: FileBackend) {
+        for (kind, loaded) in store.0.loads.take() {
+            let changes = match entity::changed_since(&store, kind, loaded) {
+                Ok(keys) => keys.into_iter().map(Change::Key).collect(),
+                Err(error) => {
+                    tracing::warn!(%error, "cannot look at what was loaded again");
+                    vec![Change::Rescan]
+                }
+            };
+            for change in changes {
+                if self.stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                (self.sink)(change);
+            }
+        }
+    }
+
     /// Runs until the watcher is gone, and with it the sender.
     fn run(self, receiver: &Receiver<Seen>) {
         while let Ok(first) = receiver.recv() {

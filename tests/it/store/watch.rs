@@ -2,7 +2,7 @@
 
 use super::{files, inbox, task, until};
 use signoff::domain::{Task, TaskId};
-use signoff::store::{Change, Expect, Key};
+use signoff::store::{Backend as _, Change, Durability, Expect, FileBackend, Key, KeyKind};
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -110,4 +110,30 @@ fn a_folder_that_is_removed_and_comes_back_is_watched_again() {
     await_change(&seen, &Change::Key(task(1)), "a task in the new folder");
     fs::write(dir.path().join("team/inbox/bob.jsonl"), "{}\n").unwrap();
     await_change(&seen, &Change::Topic(inbox("bob")), "mail in the new folder");
+}
+
+#[test]
+fn what_changed_between_the_loading_and_the_watch_is_told_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |n: u64| dir.path().join(format!(".tasks/task_{n}.json"));
+    let backend = FileBackend::open(dir.path(), Durability::Buffered).unwrap();
+    for n in 1..=200 {
+        assert!(matches!(backend.put(&task(n), Expect::Absent, b"{}"), Ok(signoff::store::Put::Applied(_))));
+    }
+    assert_eq!(backend.load(KeyKind::Tasks).unwrap().len(), 200);
+    rename_save(&path(7), "{ }");
+    fs::write(path(8), "[]").unwrap();
+    fs::remove_file(path(9)).unwrap();
+    fs::write(path(201), "{}").unwrap();
+    let seen: Seen = Arc::default();
+    let sink = seen.clone();
+    let _guard = backend.watch(Box::new(move |change| sink.lock().unwrap().push(change))).unwrap();
+    until(LIMIT, "the changes", || seen.lock().unwrap().len() >= 4);
+    // Whatever is told besides has been told before this one.
+    fs::write(path(300), "{}").unwrap();
+    until(LIMIT, "the last change", || seen.lock().unwrap().contains(&Change::Key(task(300))));
+    let mut told = seen.lock().unwrap().clone();
+    told.sort_unstable();
+    told.dedup();
+    assert_eq!(told, [7, 8, 9, 201, 300].map(|n| Change::Key(task(n))));
 }
