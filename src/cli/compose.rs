@@ -2,13 +2,15 @@
 //! said plainly.
 
 use super::error::CliError;
-use crate::config::{Config, Env, ProviderConfig, secret};
+use crate::config::{Config, Env, ProviderConfig, env_var, secret};
 use crate::llm::discover::{Found, PROBE_TIME, discover, usual_candidates};
 use crate::llm::openai::OpenAiModel;
 use crate::llm::scripted::ScriptedModel;
 use crate::llm::settings::OpenAiSettings;
 use crate::llm::{ChatModel, ModelError};
 use crate::runtime::clock;
+use secrecy::SecretString;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -170,7 +172,21 @@ pub async fn settings(name: &str, provider: &ProviderConfig, env: &Env) -> Resul
     if key.is_none() && official {
         return Err(CliError::Failed(format!("{name} needs a key: set {}, or providers.{name}.api_key_cmd", provider.api_key_env)));
     }
-    Ok(OpenAiSettings { api_key: key, ..plain })
+    let headers = headers(name, provider, env)?;
+    Ok(OpenAiSettings { api_key: key, headers, ..plain })
+}
+
+/// The headers that the settings add, `$NAME` taken from the environment.
+fn headers(name: &str, provider: &ProviderConfig, env: &Env) -> Result<BTreeMap<String, SecretString>, CliError> {
+    let value = |header: &str, text: &str| match text.strip_prefix('$') {
+        Some(variable) => env_var(env, variable).map(SecretString::from).ok_or_else(|| {
+            CliError::Usage(format!(
+                "providers.{name}.headers.{header}: the environment has no {variable}: set it, or leave the header out"
+            ))
+        }),
+        None => Ok(SecretString::from(text)),
+    };
+    provider.headers.0.iter().map(|(header, text)| Ok((header.clone(), value(header, text)?))).collect()
 }
 
 fn plain_settings(name: &str, provider: &ProviderConfig) -> OpenAiSettings {
@@ -182,7 +198,16 @@ fn plain_settings(name: &str, provider: &ProviderConfig) -> OpenAiSettings {
         max_tries: provider.max_tries,
         send_reasoning: provider.send_reasoning,
         system_role: provider.system_role,
+        extra_body: as_json(&provider.extra_body),
         ..OpenAiSettings::default()
+    }
+}
+
+/// TOML's dates become texts, as JSON has none.
+fn as_json(table: &toml::Table) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(table) {
+        Ok(serde_json::Value::Object(map)) => map,
+        _ => serde_json::Map::new(),
     }
 }
 

@@ -131,6 +131,8 @@ pub static FIELDS: &[Field] = fields! {
     ["providers", "*", "send_reasoning"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).send_reasoning;
     ["providers", "*", "system_role"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).system_role;
     ["providers", "*", "context_window"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).context_window;
+    ["providers", "*", "headers"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).headers;
+    ["providers", "*", "extra_body"], Guarded, |c| one(c.providers.keys()), |c, n| &mut provider(c, n).extra_body;
     ["team", "name"], Open, only, |c, _| &mut c.team.name;
     ["team", "protocol"], Open, only, |c, _| &mut c.team.protocol;
     ["team", "max_turns"], Guarded, only, |c, _| &mut c.team.max_turns;

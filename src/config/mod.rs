@@ -25,7 +25,7 @@ pub use load::{Flags, LoadInput, Loaded, UserFile, load};
 pub use places::Places;
 pub use provenance::{Origin, Provenance};
 pub use trust::{TrustBook, UntrustedNotice};
-pub use values::{AsciiMode, Config, ProviderConfig, ScreenConfig};
+pub use values::{AsciiMode, Config, Headers, ProviderConfig, ScreenConfig};
 
 /// The environment's variables. Tests give their own.
 pub type Env = std::collections::BTreeMap<String, String>;

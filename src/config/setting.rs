@@ -1,6 +1,6 @@
 //! Types that a key can have: how each is read from TOML, written back, and described when a file has something else.
 
-use super::values::AsciiMode;
+use super::values::{AsciiMode, Headers};
 use crate::collaboration::{Choice, Edge, Node};
 use crate::domain::request::PlanReviewer;
 use crate::domain::settings::{Access, PlanMode};
@@ -95,6 +95,33 @@ impl Setting for Vec<String> {
     }
     fn write(&self) -> Value {
         self.clone().into()
+    }
+}
+
+impl Setting for Headers {
+    const EXPECTED: &'static str = "a table of texts: { \"X-Title\" = \"signoff\", api-key = \"$AZURE_KEY\" }";
+    fn read(value: &Value, _: &Path) -> Option<Self> {
+        let texts = value.as_table()?.iter().map(|(name, text)| Some((name.clone(), text.as_str()?.to_owned())));
+        texts.collect::<Option<_>>().map(Self)
+    }
+    fn write(&self) -> Value {
+        // The name of a variable is no secret; anything else may be one.
+        let shown = |text: &String| if text.starts_with('$') { text.clone() } else { "(set)".into() };
+        Value::Table(self.0.iter().map(|(name, text)| (name.clone(), shown(text).into())).collect())
+    }
+}
+
+impl Setting for toml::Table {
+    const EXPECTED: &'static str = "a table: { temperature = 0.2 }";
+    fn read(value: &Value, _: &Path) -> Option<Self> {
+        value.as_table().filter(|_| Self::fault(value).is_none()).cloned()
+    }
+    fn fault(value: &Value) -> Option<String> {
+        let own = ["model", "messages", "stream", "tools"].into_iter().find(|own| value.get(own).is_some())?;
+        Some(format!("{own:?}, which is not for settings to say"))
+    }
+    fn write(&self) -> Value {
+        Value::Table(self.clone())
     }
 }
 

@@ -63,6 +63,20 @@ pub struct ProviderConfig {
     pub system_role: SystemRole,
     /// Tokens that fit into its models; 0 = as the server says.
     pub context_window: u64,
+    /// Headers beside our own. A value `$NAME` is the environment's variable of that name.
+    pub headers: Headers,
+    /// Fields added to the body of every request.
+    pub extra_body: toml::Table,
+}
+
+/// Headers by name. Their values may be secrets: they are never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers(pub BTreeMap<String, String>);
+
+impl std::fmt::Debug for Headers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 /// Whether symbols outside ASCII are drawn.
@@ -141,6 +155,8 @@ impl Default for ProviderConfig {
             send_reasoning: usual.send_reasoning,
             system_role: usual.system_role,
             context_window: 0,
+            headers: Headers::default(),
+            extra_body: toml::Table::new(),
         }
     }
 }

@@ -281,6 +281,20 @@ fn collect(table: &toml::Table, at: &mut Vec<String>, shown: &mut Vec<Vec<String
 }
 
 #[test]
+fn a_provider_can_have_headers_and_fields_of_its_own_and_no_header_is_ever_shown() {
+    let text = "[providers.work]\nbase_url = \"http://x/v1\"\nheaders = { api-key = \"hush\", X = \"$NAME\" }\nextra_body = { temperature = 0.2, a = { b = [1] } }\n";
+    let loaded = Desk::new().user(text).load().unwrap();
+    let work = &loaded.config.providers["work"];
+    assert_eq!(work.headers.0["api-key"], "hush");
+    assert_eq!(work.extra_body["a"]["b"][0].as_integer(), Some(1));
+    let field = FIELDS.iter().find(|field| field.path == ["providers", "*", "headers"]).unwrap();
+    let shown = format!("{:?} {:?}", field.values(&loaded.config), loaded.config);
+    assert!(shown.contains("$NAME") && !shown.contains("hush"), "{shown}");
+    let fault = Desk::new().user("[providers.work]\nextra_body = { messages = [] }\n").fault();
+    assert!(fault.contains("messages") && fault.contains(":2"), "{fault}");
+}
+
+#[test]
 fn keys_come_from_the_environment_first_and_else_from_the_command() {
     let mut provider = Config::default().providers["openai"].clone();
     provider.api_key_cmd = "printf 'from-cmd\\n'".into();

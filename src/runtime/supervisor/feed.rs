@@ -126,10 +126,8 @@ impl Supervisor {
         loop {
             match self.env.store.events_after(from, READ) {
                 Ok(Events { records, next, .. }) if next != from => {
-                    // What was noticed since this process runs still holds; older notices do not.
-                    let holds =
-                        |r: &EventRecord| is_history(&r.event) || (r.seq > self.first_seq && matches!(r.event, TeamEvent::Noticed { .. }));
-                    out.extend(records.into_iter().filter(holds).map(Arc::new));
+                    // What was noticed since this process runs follows by itself; older notices hold no longer.
+                    out.extend(records.into_iter().filter(|record| is_history(&record.event)).map(Arc::new));
                     from = next;
                 }
                 Ok(_) => return out,

@@ -48,8 +48,6 @@ pub struct Supervisor {
     deferred: HashMap<RequestId, ReplyTo>,
     subscribers: Vec<mpsc::UnboundedSender<Arc<EventRecord>>>,
     seq: u64,
-    /// The number before this process's first line.
-    first_seq: u64,
     log: Vec<EventRecord>,
     notices: std::collections::VecDeque<Arc<EventRecord>>,
     log_start: u64,

@@ -134,7 +134,6 @@ fn build(
         subscribers: Vec::new(),
         // Line numbers go on growing over restarts: milliseconds are far ahead of any count of lines.
         seq: u64::try_from(now.0).unwrap_or_default(),
-        first_seq: u64::try_from(now.0).unwrap_or_default(),
         log: Vec::new(),
         notices: VecDeque::new(),
         log_start: history_start(log_end),
