@@ -14,7 +14,7 @@ mod split;
 
 use super::files::place;
 use crate::domain::command::Action;
-use crate::domain::settings::{Access, Permissions};
+use crate::domain::settings::{Access, Permissions, Wall};
 use crate::domain::text::{is_safe, one_line};
 pub use fragments::fragments;
 pub use pattern::Pattern;
@@ -23,6 +23,10 @@ use std::path::Path;
 
 /// Longest command that can be allowed for the session, in characters: the rule is shown word for word.
 const RULE_MAX: usize = 2_000;
+
+/// Why nothing runs where no sandbox works.
+const NO_WALL: &str = "no sandbox works on this system, so commands are refused: the person can install the package `bubblewrap` \
+                       (`signoff doctor` tells more), or start with --unsafe-no-sandbox";
 
 /// What is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub enum PolicyDecision {
 /// Decides on `action`. `session_rules` are the rules of [`PolicyDecision::Ask`] that the person took over.
 pub fn decide(permissions: &Permissions, session_rules: &[String], action: &Action) -> PolicyDecision {
     let decision = match action {
-        Action::Command { command, cwd } => decide_command(permissions, session_rules, command, cwd),
+        Action::Command { command, cwd } => behind(permissions.wall, decide_command(permissions, session_rules, command, cwd)),
         Action::Write { path } => decide_write(permissions, session_rules, path),
     };
     match decision {
@@ -47,6 +51,17 @@ pub fn decide(permissions: &Permissions, session_rules: &[String], action: &Acti
             PolicyDecision::Deny("it needs a permission, and nobody is there to give it".into())
         }
         decision => decision,
+    }
+}
+
+/// What the wall around commands makes of a decision: without a full one no rule lets a command run unasked, neither one
+/// from the settings nor one given for this session.
+fn behind(wall: Wall, decision: PolicyDecision) -> PolicyDecision {
+    match (wall, decision) {
+        (Wall::Full, decision) => decision,
+        (_, denied @ PolicyDecision::Deny(_)) => denied,
+        (Wall::Reduced | Wall::Absent, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Ask { rule: None },
+        (Wall::Unavailable, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Deny(NO_WALL.into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use signoff::domain::command::Action;
-use signoff::domain::settings::{Access, Permissions};
+use signoff::domain::settings::{Access, Permissions, Wall};
 use signoff::tool::policy::{PolicyDecision, decide, fragments, split};
 
 fn rules(allow: &[&str], deny: &[&str]) -> Permissions {
@@ -162,6 +162,30 @@ fn commands_by_default() {
     assert!(allows(&careful, "make") && !allows(&careful, "$(make)") && !allows(&careful, "make && git push"));
     let alone = Permissions { unattended: true, ..with(Access::Ask) };
     assert!(denies(&alone, "make"));
+}
+
+#[test]
+fn no_rule_lets_a_command_run_unasked_without_the_full_wall() {
+    let free = Permissions { commands: Access::Allow, ..rules(&["*", "git *", "git log"], &["rm *"]) };
+    let session = ["git log".to_owned()];
+    for wall in [Wall::Full, Wall::Reduced, Wall::Unavailable, Wall::Absent] {
+        let permissions = Permissions { wall, ..free.clone() };
+        let decided = ask(&permissions, &session, "git log");
+        match wall {
+            Wall::Full => assert_eq!(decided, PolicyDecision::Allow),
+            Wall::Reduced | Wall::Absent => assert_eq!(decided, PolicyDecision::Ask { rule: None }, "{wall:?}"),
+            Wall::Unavailable => {
+                assert!(matches!(&decided, PolicyDecision::Deny(why) if why.contains("install the package `bubblewrap`")), "{decided:?}");
+            }
+        }
+        assert!(denies(&permissions, "rm x"), "{wall:?}");
+        if wall != Wall::Full {
+            let alone = Permissions { unattended: true, ..permissions.clone() };
+            assert!(denies(&alone, "git log"), "{wall:?}");
+        }
+        let write = decide(&permissions, &[], &Action::Write { path: "src/a.rs".into() });
+        assert_eq!(write, PolicyDecision::Allow, "files are written by ourselves, below the workspace");
+    }
 }
 
 #[test]
