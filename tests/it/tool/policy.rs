@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use signoff::domain::command::Action;
 use signoff::domain::settings::{Access, Permissions, Wall};
-use signoff::tool::policy::{PolicyDecision, decide, fragments, split};
+use signoff::tool::policy::{PolicyDecision, Word, decide, fragments, split};
 
 fn rules(allow: &[&str], deny: &[&str]) -> Permissions {
     let list = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
@@ -41,6 +41,14 @@ fn a11_an_allow_rule_covers_no_second_command() {
         "git log \\\n -p",
         "git log *.rs",
         "git stash show stash@{1}",
+        "(git log)",
+        "{ git log; }",
+        "! git log",
+        "f() { git log; }; git f",
+        "git log \"$X\" $Y",
+        "git log $(git x) \"`git y`\" <(git z) <<< x",
+        "if git log; then git x; fi",
+        "git log <<'E'\n$(rm x)\nE",
     ] {
         assert!(allows(&git, command), "{command}: {:?}", split(command));
     }
@@ -54,12 +62,8 @@ fn a11_an_allow_rule_covers_no_second_command() {
         "git log `rm x`",
         "git log \"$(rm x)\"",
         "git log \"`rm x`\"",
-        "(git log)",
-        "{ git log; }",
         "git log <(rm x)",
         "git log >(rm x)",
-        "git log $'\\x3b' x",
-        "git log $X",
         "X=1 git log",
         "GIT_PAGER='rm x' git log",
         "git log > /etc/passwd",
@@ -70,14 +74,12 @@ fn a11_an_allow_rule_covers_no_second_command() {
         "git log > $F",
         "git log > *",
         "git log >",
-        "git log << E\nrm x\nE",
-        "git log <<< x",
+        "git log << E\n$(rm x)\nE",
         "git log 'a",
         "git log \"a",
         "git log \\",
         "if git log; then rm x; fi",
         "git log | while read x; do rm $x; done",
-        "! git log",
         "git log; fi",
         "g?t log",
         "gitk",
@@ -86,7 +88,6 @@ fn a11_an_allow_rule_covers_no_second_command() {
         "eval git log",
         "git {log,x}",
         "git log ;; x",
-        "f() { git log; }",
         "git log >& out",
         "git log <> x",
         "git log \u{1b}[2K",
@@ -243,6 +244,7 @@ proptest! {
     #[test]
     fn one_word_after_an_allowed_program_stays_one_word(word in "[ -~]{1,20}") {
         let quoted = format!("git '{}'", word.replace('\'', "'\\''"));
-        prop_assert_eq!(split(&quoted).map(|parts| parts[0].words.clone()), Ok(vec!["git".to_owned(), word]));
+        let words = split(&quoted).map(|parts| parts[0].words.iter().filter_map(Word::known).collect::<Vec<_>>());
+        prop_assert_eq!(words, Ok(vec!["git".to_owned(), word]));
     }
 }
