@@ -13,6 +13,7 @@
 //! | `output` | bounded capture of output, free of escape sequences |
 //! | `files` | reading, writing, listing, searching below the workspace |
 //! | `task`, `message`, `team`, `plan` | tools that are commands to the team |
+//! | `resolved` | what the names in a command or path lead to, for the person who is asked |
 //! | `policy` | pure: may this command run, may this file be written |
 
 use crate::domain::command::Intent;
@@ -146,6 +147,7 @@ pub mod policy;
 mod process;
 pub mod registry;
 mod reply;
+mod resolved;
 pub mod sandbox;
 pub mod schema;
 pub mod shell;

@@ -4,7 +4,7 @@ use super::declared::object;
 use super::output::{Capture, Cleaner};
 use super::process::{Cause, Ending, Running};
 use super::sandbox::Sandbox;
-use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard};
+use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard, resolved};
 use crate::domain::ToolSpec;
 use crate::domain::command::{Action, Intent};
 use crate::domain::text::one_line;
@@ -131,7 +131,7 @@ impl Tool for Bash {
             return Ok(None);
         }
         let action = Action::Command { command: command.to_owned(), cwd: workspace.to_string_lossy().into_owned() };
-        Ok(Some(Intent { tool: "bash".into(), action }))
+        Ok(Some(Intent { tool: "bash".into(), action, resolved: resolved::of_command(command, workspace) }))
     }
 
     fn run(&self, arguments: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
