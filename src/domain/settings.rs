@@ -168,6 +168,8 @@ pub struct Permissions {
     pub deny: Vec<String>,
     /// Refuse instead of asking: nobody is there to answer (`run` without `--plans ask`).
     pub unattended: bool,
+    /// Take known shapes of keys out of what tools bring in, before a model gets it.
+    pub redact: bool,
     /// What stands around commands: found by trying when a team is opened, never read from a file.
     #[serde(skip)]
     pub wall: Wall,
@@ -182,6 +184,7 @@ impl Default for Permissions {
             ask: Vec::new(),
             deny: Vec::new(),
             unattended: false,
+            redact: true,
             wall: Wall::default(),
         }
     }

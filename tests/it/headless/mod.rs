@@ -1,5 +1,6 @@
 //! `signoff run` from outside: the real binary, a model server on loopback, no terminal.
 
+mod canary;
 mod ends;
 mod limits;
 mod rig;
