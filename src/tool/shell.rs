@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 pub use super::jobs::{JOBS_MAX, JobInfo, Jobs};
 
@@ -22,6 +23,10 @@ pub use super::jobs::{JOBS_MAX, JobInfo, Jobs};
 const TIMEOUT_MAX: u64 = 3600;
 /// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
 const LIVE_MAX: usize = 4096;
+
+/// More than this many bytes in this time are a flood.
+const FLOOD_BYTES: usize = 64 * 1024;
+const FLOOD_TIME: Duration = Duration::from_millis(50);
 
 /// A command of the tool itself that ends a background job by its number. Behind a wall `kill` does not reach one.
 const END_JOB: &str = "end-job";
@@ -187,8 +192,12 @@ fn background(running: Running, command: &str, timeout: Option<Duration>, contex
 async fn foreground(running: Running, timeout: Duration, context: &ToolContext) -> ToolOutcome {
     let mut capture = Capture::new(context.output_limit);
     let mut cleaner = Cleaner::default();
+    let mut shown = Shown::default();
     let mut sink = |piece: &[u8]| {
         capture.push(piece);
+        if !shown.takes(piece.len()) {
+            return;
+        }
         let newest = &piece[piece.len().saturating_sub(LIVE_MAX)..];
         context.team.live(&cleaner.push(newest));
     };
@@ -206,6 +215,26 @@ async fn foreground(running: Running, timeout: Duration, context: &ToolContext) 
         content.push_str("(no output)");
     }
     ToolOutcome { ok: ending.is_success(), content, ..ToolOutcome::default() }
+}
+
+/// How much was shown live of late.
+#[derive(Default)]
+struct Shown {
+    since: Option<Instant>,
+    bytes: usize,
+}
+
+impl Shown {
+    /// Whether a piece of output is still worth showing: in a flood nobody can read it, and each piece costs a look.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let now = Instant::now();
+        if self.since.is_none_or(|since| now.duration_since(since) > FLOOD_TIME) {
+            *self = Self { since: Some(now), bytes: 0 };
+        }
+        let takes = self.bytes < FLOOD_BYTES;
+        self.bytes += bytes;
+        takes
+    }
 }
 
 /// How a command ended, in words; `None` when it ended with exit code 0.

@@ -12,15 +12,15 @@ use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
 /// Longest command that is read, in bytes.
-const COMMAND_MAX: usize = 256 * 1024;
+const COMMAND_MAX: usize = 96 * 1024;
 /// Most simple commands that are looked at.
 const PARTS_MAX: usize = 20_000;
 /// How deep commands within words of commands are looked at (`bash -c "sh -c '…'"`).
 const DEPTH_MAX: usize = 4;
-/// Most here-documents and here-strings in a text that is parsed at all.
-const DOCUMENTS_MAX: usize = 32;
-/// How often the parser may look up before a text counts as too much: ordinary ones take one look for about fifty bytes.
-const LOOKS_MAX: usize = 100_000;
+/// Signs of which a text that is parsed at all holds only so many.
+const COSTLY: [(&str, usize); 6] = [("<<", 32), ("(", 500), ("{", 500), ("[", 500), ("`", 500), ("<", 500)];
+/// How often the parser may look up before a text counts as too much: 10,000 commands take about 1,500 looks.
+const LOOKS_MAX: usize = 4_000;
 
 /// One simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,9 +90,9 @@ fn read(command: &str, parts: &mut Vec<Part>) -> Result<(), Unsure> {
     if command.chars().any(|c| c == '\u{200d}' || !crate::domain::text::is_safe(c)) {
         return Err(Unsure("control or invisible characters"));
     }
-    // The grammar takes quadratic time for many of them at once.
-    if command.matches("<<").count() > DOCUMENTS_MAX {
-        return Err(Unsure("several here-documents"));
+    // The parser takes quadratic time, and memory without an end, for many of these at once.
+    if COSTLY.iter().any(|(sign, most)| command.matches(sign).count() > *most) {
+        return Err(Unsure("too many groups and substitutions"));
     }
     let tree = parse(command).ok_or(Unsure("too much to read"))?;
     if tree.root_node().has_error() {

@@ -2,6 +2,7 @@
 
 mod canary;
 mod ends;
+mod floods;
 mod limits;
 mod rig;
 mod spending;
