@@ -6,6 +6,7 @@ mod commands;
 mod fake;
 mod files;
 mod guard;
+mod paths;
 mod policy;
 mod registry;
 mod shell;
