@@ -1,5 +1,7 @@
 //! Texts that nest without an end: drawn in bounded time, on the stack that every thread has.
 
+#![allow(clippy::disallowed_methods, reason = "a test measures time")]
+
 use signoff::app::markdown;
 use signoff::tool::policy::{fragments, split};
 use std::time::{Duration, Instant};

@@ -1,5 +1,7 @@
 //! The command corpus, and what a real shell makes of commands that the rules let through.
 
+#![allow(clippy::disallowed_methods, reason = "a test measures time")]
+
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
