@@ -74,9 +74,10 @@ impl Pattern {
                 match piece {
                     Piece::Text(text) => subject.extend(text.chars().map(Mark::Char)),
                     Piece::Hole => subject.push(Mark::Hole),
+                    // Whatever comes after it: only a star at the end covers that, as nothing else is left to fit it.
                     Piece::Open => {
                         subject.push(Mark::Hole);
-                        return self.marks.last() == Some(&Mark::Star) && fits(&self.marks, &subject);
+                        return fits(&self.marks, &subject);
                     }
                 }
             }

@@ -104,6 +104,19 @@ fn a11_an_allow_rule_covers_no_second_command() {
 }
 
 #[test]
+fn what_is_not_known_before_it_runs_is_covered_by_a_star_only() {
+    let permissions = rules(&["git * status", "make", "cp * dest", "ls *"], &[]);
+    for command in ["git \"$x\" status", "git a status", "ls $x", "ls \"$x\" b", "ls a$x", "make"] {
+        assert!(allows(&permissions, command), "{command}: {:?}", split(command));
+    }
+    for command in
+        ["git $x status", "git \"$x\"", "git $(ls) status", "make $x", "make \"$x\"", "cp $x dest", "ls$x", "$x", "git a $x", "cp a \"$x\""]
+    {
+        assert!(!allows(&permissions, command), "{command}");
+    }
+}
+
+#[test]
 fn a13_a_deny_rule_holds_wherever_the_command_hides() {
     let permissions = Permissions { commands: Access::Allow, ..rules(&["*"], &["rm -rf *", "curl * | sh"]) };
     for command in [
