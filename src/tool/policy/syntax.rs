@@ -67,6 +67,18 @@ const SIGNS: [&str; 32] = [
     "fi", "while", "until", "do", "done", "for", "in", "case", "esac",
 ];
 
+/// Statements that a line's end, and so a comment, ends: the grammar goes on where a comment is followed by `\` and a line's
+/// end, the shell does not.
+const ONE_LINE: [&str; 7] = [
+    "command",
+    "command_name",
+    "redirected_statement",
+    "file_redirect",
+    "herestring_redirect",
+    "variable_assignment",
+    "variable_assignments",
+];
+
 pub(super) struct Reader<'a, 'tree> {
     words: Words<'a, 'tree>,
     waiting: Vec<Node<'tree>>,
@@ -97,13 +109,21 @@ impl<'a, 'tree> Reader<'a, 'tree> {
         if between.chars().all(|c| matches!(c, ' ' | '\t' | '\n')) { Ok(()) } else { Err(Unsure("characters that belong nowhere")) }
     }
 
+    fn breaks(&self, from: usize, to: usize) -> bool {
+        self.words.source.get(from..to).is_none_or(|between| between.replace("\\\n", "").contains('\n'))
+    }
+
     /// The children of a node, when nothing but white space and comments stands between them.
     fn children(&self, node: Node<'tree>) -> Result<Vec<Node<'tree>>, Unsure> {
         let mut cursor = node.walk();
         let all: Vec<Node<'tree>> = node.children(&mut cursor).collect();
         let mut at = node.start_byte();
+        let one_line = ONE_LINE.contains(&node.kind());
         for child in &all {
             self.blank(at, child.start_byte())?;
+            if one_line && (child.kind() == "comment" || self.breaks(at, child.start_byte())) {
+                return Err(Unsure("a command over several lines"));
+            }
             at = child.end_byte();
             if child.kind() == "comment" {
                 let before = self.words.source.get(..child.start_byte()).and_then(|text| text.chars().next_back());
