@@ -10,8 +10,8 @@ use crate::config::{Env, env_var};
 use serde::Serialize;
 use std::io::IsTerminal as _;
 
-/// What keeps commands in their place, in words.
-pub const SANDBOX: &str = "around commands where bubblewrap works; else they ask first";
+/// What keeps commands in their place, in words, before it was tried.
+pub const SANDBOX: &str = "tried when the team opens";
 
 /// What a killed program may have left on: frame, mouse reports, bracketed paste, focus reports, keyboard protocol, hidden cursor,
 /// colours, alternate screen.
@@ -61,7 +61,7 @@ pub async fn doctor(session: &Session, args: &DoctorArgs, out: &mut Out) -> Resu
     let mut all = checks::terminal(&session.env);
     all.extend(checks::workspace(session));
     all.extend(checks::provider(session).await);
-    all.push(checks::sandbox());
+    all.push(checks::sandbox(session));
     for check in &all {
         match Form::of(args.json) {
             Form::Json => out.json(check)?,

@@ -277,7 +277,7 @@ impl Teller {
         if !self.denied.is_empty() {
             out.say(&format!("{} refused, because nobody was there to decide:", self.denied.len()));
             self.denied.iter().for_each(|what| out.say(&format!("  {}", crate::domain::text::one_line(what, 200))));
-            out.say("`--plans ask` waits for `signoff approve` instead; rules under [permissions] allow it from the start");
+            out.say("`--plans ask` waits for `signoff approve` instead; rules under [permissions] allow it from the start where the full sandbox works");
         }
         match (&self.answer, self.form) {
             (Some(answer), Form::Table) => out.line(answer),

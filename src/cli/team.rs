@@ -6,6 +6,7 @@ use super::session::Session;
 use crate::collaboration::{ProtocolConfig, describe};
 use crate::config::Origin;
 use crate::config::instructions::{self, Instructions};
+use crate::domain::settings::Wall;
 use crate::domain::text::one_line;
 use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
 use crate::runtime::clock;
@@ -63,18 +64,20 @@ impl Opening {
     }
 }
 
-/// How commands are started, and what the person should know about it. Tries what works here, which takes about 50 ms;
-/// where the full sandbox does not work, commands go on asking as the permission rules say.
-fn shell(workspace: &Path, sandboxed: bool) -> (ShellSettings, String) {
+/// How commands are started, and what stands around them. Tries what works here, which takes about 50 ms.
+fn shell(workspace: &Path, sandboxed: bool) -> (ShellSettings, Wall) {
     let guarded = ShellSettings::guarded();
-    if !sandboxed {
-        return (guarded, "no sandbox (--unsafe-no-sandbox): commands can do all that you can".into());
+    if !sandboxed || !cfg!(target_os = "linux") {
+        return (guarded, Wall::Absent);
     }
     let sandbox = Sandbox::new(SandboxPolicy::new(workspace), Surroundings::of_process());
-    if sandbox.detection().tier == Tier::Full {
-        return (guarded.behind(sandbox), "commands run in a sandbox: this workspace is writable, the network is off".into());
-    }
-    (guarded, "no sandbox works here: commands that no rule allows ask first (`signoff doctor` tells more)".into())
+    let wall = match sandbox.detection().tier {
+        Tier::Full => Wall::Full,
+        Tier::Reduced => Wall::Reduced,
+        Tier::None => Wall::Unavailable,
+    };
+    // Where none works the sandbox itself refuses, too.
+    (guarded.behind(sandbox), wall)
 }
 
 /// The team through its files, if another process runs it.
@@ -99,10 +102,11 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     let place = workspace.clone();
-    let (shell, about) = tokio::task::spawn_blocking(move || shell(&place, sandboxed))
+    let (shell, wall) = tokio::task::spawn_blocking(move || shell(&place, sandboxed))
         .await
         .map_err(|error| CliError::Failed(format!("the sandbox could not be tried: {error}")))?;
-    notices.push(about);
+    notices.push(format!("sandbox {}", wall.words()));
+    settings.permissions.wall = wall;
     if chosen.model.is_scripted() {
         let free = crate::domain::usage::Price { input: 0.0, output: 0.0, cached: None };
         settings.prices.insert(chosen.model_name.clone(), free);

@@ -157,6 +157,7 @@ pub static FIELDS: &[Field] = fields! {
     ["permissions", "ask"], Guarded, only, |c, _| &mut c.team.permissions.ask;
     ["permissions", "deny"], Guarded, only, |c, _| &mut c.team.permissions.deny;
     ["permissions", "unattended"], Guarded, only, |c, _| &mut c.team.permissions.unattended;
+    ["permissions", "redact"], Guarded, only, |c, _| &mut c.team.permissions.redact;
     ["budget", "tokens"], Guarded, only, |c, _| &mut c.team.budget.tokens;
     ["budget", "cost"], Guarded, only, |c, _| &mut c.team.budget.cost;
     ["budget", "turns"], Guarded, only, |c, _| &mut c.team.budget.turns;

@@ -87,6 +87,8 @@ pub struct Intent {
     pub tool: String,
     /// What it touches.
     pub action: Action,
+    /// What names in it lead to on this machine, for the person who is asked: one line each, untrusted.
+    pub resolved: Vec<String>,
 }
 
 /// What a tool touches.

@@ -3,6 +3,7 @@
 //! Events that change an entity carry the whole entity after the change, so a fold is an upsert and seeing one twice
 //! does no harm. Streaming text is deliberately not here.
 
+use super::settings::Wall;
 use super::shown::{NodeMark, Section, ShownGraph};
 use super::usage::TokenUsage;
 use super::{Activity, CallId, Envelope, Generation, Member, MemberName, Party, Request, Task, TaskId, Timestamp};
@@ -34,7 +35,16 @@ pub struct EventRecord {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TeamEvent {
     /// A process took the team's lock and runs it.
-    Opened { team: String, protocol: String, provider: String, model: String, scripted: bool, pid: u32 },
+    Opened {
+        team: String,
+        protocol: String,
+        provider: String,
+        model: String,
+        scripted: bool,
+        pid: u32,
+        #[serde(default, skip_serializing_if = "Wall::is_full")]
+        wall: Wall,
+    },
     /// A member was spawned, changed its status, or was edited.
     MemberChanged {
         member: Arc<Member>,

@@ -108,6 +108,50 @@ pub enum Access {
     Deny,
 }
 
+/// What stands between commands and the rest of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wall {
+    /// The full sandbox: rules decide which commands run.
+    #[default]
+    Full,
+    /// Files are guarded and the network is shut, processes are the machine's: every command asks, whatever rules say.
+    Reduced,
+    /// None works here though one should: every command is refused.
+    Unavailable,
+    /// None, by the person's choice or because this system has none: every command asks, whatever rules say.
+    Absent,
+}
+
+impl Wall {
+    /// Whether it is the full one, of which nothing need be said.
+    pub fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
+
+    /// What stands on the screen for as long as the team runs; `None` for the full one.
+    pub fn badge(self) -> Option<&'static str> {
+        match self {
+            Self::Full => None,
+            Self::Reduced => Some("reduced sandbox"),
+            Self::Unavailable => Some("no sandbox: no commands"),
+            Self::Absent => Some("NO SANDBOX"),
+        }
+    }
+
+    /// What it means, in one sentence without its end.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Full => "full: commands see this workspace and your tools, and reach no network",
+            Self::Reduced => {
+                "reduced: files are guarded and the network is shut, but every command asks; install bubblewrap for the full one"
+            }
+            Self::Unavailable => "none works here, so commands are refused; install bubblewrap, `signoff doctor` tells more",
+            Self::Absent => "none: commands can do all that you can, so every command asks",
+        }
+    }
+}
+
 /// Permission rules. Deny wins over ask, ask over allow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -124,11 +168,25 @@ pub struct Permissions {
     pub deny: Vec<String>,
     /// Refuse instead of asking: nobody is there to answer (`run` without `--plans ask`).
     pub unattended: bool,
+    /// Take known shapes of keys out of what tools bring in, before a model gets it.
+    pub redact: bool,
+    /// What stands around commands: found by trying when a team is opened, never read from a file.
+    #[serde(skip)]
+    pub wall: Wall,
 }
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { commands: Access::Ask, edits: Access::Allow, allow: Vec::new(), ask: Vec::new(), deny: Vec::new(), unattended: false }
+        Self {
+            commands: Access::Ask,
+            edits: Access::Allow,
+            allow: Vec::new(),
+            ask: Vec::new(),
+            deny: Vec::new(),
+            unattended: false,
+            redact: true,
+            wall: Wall::default(),
+        }
     }
 }
 

@@ -12,6 +12,26 @@ pub fn is_safe(c: char) -> bool {
     }
 }
 
+/// `text` with every character that cannot be seen, or looks like another one that means something else, written out as
+/// `⟨U+202E⟩`: for what a person decides on. Newlines and ordinary spaces stay; a tab is written out, too.
+pub fn visible(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.contains(hides) {
+        return text.into();
+    }
+    let written = |c: char| if hides(c) { format!("⟨U+{:04X}⟩", u32::from(c)) } else { c.into() };
+    text.chars().map(written).collect::<String>().into()
+}
+
+/// Whether a reader would not notice the character, or not tell it from another one.
+fn hides(c: char) -> bool {
+    c != '\n' && (!is_safe(c) || c == '\t' || c == '\u{200d}' || is_mark(c) || (c != ' ' && c.is_whitespace()) || is_selector(c))
+}
+
+/// Selectors of a glyph's variant, which show nothing themselves, and letters without ink.
+fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{2800}' | '\u{ffa0}')
+}
+
 /// At most this many combining marks follow one base character; the rest is dropped.
 pub const MARKS_MAX: usize = 4;
 

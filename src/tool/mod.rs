@@ -13,6 +13,8 @@
 //! | `output` | bounded capture of output, free of escape sequences |
 //! | `files` | reading, writing, listing, searching below the workspace |
 //! | `task`, `message`, `team`, `plan` | tools that are commands to the team |
+//! | `redact` | pure: known shapes of secrets taken out of what tools bring in |
+//! | `resolved` | what the names in a command or path lead to, for the person who is asked |
 //! | `policy` | pure: may this command run, may this file be written |
 
 use crate::domain::command::Intent;
@@ -144,8 +146,10 @@ pub mod output;
 mod plan;
 pub mod policy;
 mod process;
+pub mod redact;
 pub mod registry;
 mod reply;
+mod resolved;
 pub mod sandbox;
 pub mod schema;
 pub mod shell;

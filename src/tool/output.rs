@@ -47,7 +47,8 @@ impl Capture {
 
     /// Takes more bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.characters = self.characters.saturating_add(String::from_utf8_lossy(bytes).chars().count());
+        let count = if bytes.is_ascii() { bytes.len() } else { String::from_utf8_lossy(bytes).chars().count() };
+        self.characters = self.characters.saturating_add(count);
         let room = self.keep.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);
         self.head.extend_from_slice(first);

@@ -4,7 +4,7 @@ use super::declared::object;
 use super::output::{Capture, Cleaner};
 use super::process::{Cause, Ending, Running};
 use super::sandbox::Sandbox;
-use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard};
+use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard, resolved};
 use crate::domain::ToolSpec;
 use crate::domain::command::{Action, Intent};
 use crate::domain::text::one_line;
@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 
 pub use super::jobs::{JOBS_MAX, JobInfo, Jobs};
 
@@ -22,6 +23,10 @@ pub use super::jobs::{JOBS_MAX, JobInfo, Jobs};
 const TIMEOUT_MAX: u64 = 3600;
 /// Bytes of one piece of output that are shown live: the screen shows the newest lines only, and a flood costs nothing.
 const LIVE_MAX: usize = 4096;
+
+/// More than this many bytes in this time are a flood.
+const FLOOD_BYTES: usize = 64 * 1024;
+const FLOOD_TIME: Duration = Duration::from_millis(50);
 
 /// A command of the tool itself that ends a background job by its number. Behind a wall `kill` does not reach one.
 const END_JOB: &str = "end-job";
@@ -131,7 +136,7 @@ impl Tool for Bash {
             return Ok(None);
         }
         let action = Action::Command { command: command.to_owned(), cwd: workspace.to_string_lossy().into_owned() };
-        Ok(Some(Intent { tool: "bash".into(), action }))
+        Ok(Some(Intent { tool: "bash".into(), action, resolved: resolved::of_command(command, workspace) }))
     }
 
     fn run(&self, arguments: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
@@ -187,8 +192,12 @@ fn background(running: Running, command: &str, timeout: Option<Duration>, contex
 async fn foreground(running: Running, timeout: Duration, context: &ToolContext) -> ToolOutcome {
     let mut capture = Capture::new(context.output_limit);
     let mut cleaner = Cleaner::default();
+    let mut shown = Shown::default();
     let mut sink = |piece: &[u8]| {
         capture.push(piece);
+        if !shown.takes(piece.len()) {
+            return;
+        }
         let newest = &piece[piece.len().saturating_sub(LIVE_MAX)..];
         context.team.live(&cleaner.push(newest));
     };
@@ -206,6 +215,26 @@ async fn foreground(running: Running, timeout: Duration, context: &ToolContext) 
         content.push_str("(no output)");
     }
     ToolOutcome { ok: ending.is_success(), content, ..ToolOutcome::default() }
+}
+
+/// How much was shown live of late.
+#[derive(Default)]
+struct Shown {
+    since: Option<Instant>,
+    bytes: usize,
+}
+
+impl Shown {
+    /// Whether a piece of output is still worth showing: in a flood nobody can read it, and each piece costs a look.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let now = Instant::now();
+        if self.since.is_none_or(|since| now.duration_since(since) > FLOOD_TIME) {
+            *self = Self { since: Some(now), bytes: 0 };
+        }
+        let takes = self.bytes < FLOOD_BYTES;
+        self.bytes += bytes;
+        takes
+    }
 }
 
 /// How a command ended, in words; `None` when it ended with exit code 0.

@@ -16,9 +16,16 @@ const LONG: usize = 500;
 /// The line for an event, without a newline; `None` where there is nothing to tell.
 pub fn sentence(event: &TeamEvent) -> Option<String> {
     Some(match event {
-        TeamEvent::Opened { team, protocol, provider, model, scripted, .. } => {
+        TeamEvent::Opened { team, protocol, provider, model, scripted, wall, .. } => {
             let script = if *scripted { " Answers come from a script, not from a model." } else { "" };
-            format!("Team: {} is open with the {} protocol and {} at {}.{script}", cut(team), cut(protocol), cut(model), cut(provider))
+            let wall = if wall.is_full() { String::new() } else { format!(" Sandbox {}.", wall.words()) };
+            format!(
+                "Team: {} is open with the {} protocol and {} at {}.{script}{wall}",
+                cut(team),
+                cut(protocol),
+                cut(model),
+                cut(provider)
+            )
         }
         TeamEvent::MemberChanged { member, why } => member_changed(member, why.as_deref()),
         TeamEvent::MemberRemoved { name } => format!("Member: {name} left the roster."),

@@ -18,7 +18,7 @@ const ALLOWED: [(&str, &[&str]); 10] = [
 ];
 
 /// Libraries with the places that may name them.
-const LIBRARIES: [(&str, &[&str]); 7] = [
+const LIBRARIES: [(&str, &[&str]); 8] = [
     ("ratatui", &["tui/"]),
     ("crossterm", &["tui/", "cli/doctor"]),
     ("async_openai", &["llm/openai", "cli/log"]),
@@ -26,6 +26,7 @@ const LIBRARIES: [(&str, &[&str]); 7] = [
     ("clap", &["cli/", "main.rs"]),
     ("directories::", &["config/", "cli/"]),
     ("tracing_appender", &["cli/"]),
+    ("tree_sitter", &["tool/policy/"]),
 ];
 
 const FILE_MAX: usize = 500;

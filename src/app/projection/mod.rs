@@ -13,6 +13,7 @@ pub use requests::{Requests, outcome as requests_outcome};
 
 use crate::domain::board::Stuck;
 use crate::domain::event::NoticeLevel;
+use crate::domain::settings::Wall;
 use crate::domain::shown::{NodeMark, Section, ShownGraph};
 use crate::domain::usage::Spend;
 use crate::domain::{
@@ -95,6 +96,8 @@ pub struct Projection {
     pub model: String,
     /// Whether answers come from a script.
     pub scripted: bool,
+    /// What stands around commands.
+    pub wall: Wall,
     /// The process that runs the team.
     pub runner: Option<u32>,
     /// All tasks.
@@ -133,7 +136,8 @@ impl Projection {
         self.revision += 1;
         let at = record.at;
         match &record.event {
-            TeamEvent::Opened { team, protocol, provider, model, scripted, pid } => {
+            TeamEvent::Opened { team, protocol, provider, model, scripted, pid, wall } => {
+                self.wall = *wall;
                 (self.team, self.protocol, self.provider, self.model) = (team.clone(), protocol.clone(), provider.clone(), model.clone());
                 (self.scripted, self.runner, self.finished) = (*scripted, Some(*pid), None);
             }

@@ -1,9 +1,10 @@
 //! The checks.
 
-use super::{Check, SANDBOX, State, is_utf8, terminal_size};
+use super::{Check, State, is_utf8, terminal_size};
 use crate::cli::compose::{self, SCRIPTED};
 use crate::cli::session::Session;
 use crate::config::{Env, ProviderConfig, env_var, secret};
+use crate::domain::settings::Wall;
 use crate::llm::discover::{PROBE_TIME, discover, usual_candidates};
 use crate::llm::openai;
 use crate::tool::sandbox::{self, Surroundings, Tier};
@@ -12,6 +13,7 @@ use std::time::Duration;
 const TERMINAL: &str = "terminal";
 const WORKSPACE: &str = "workspace";
 const PROVIDER: &str = "provider";
+const SANDBOX: &str = "sandbox";
 /// The smallest window in which something can be drawn.
 const SIZE_MIN: (u16, u16) = (20, 6);
 /// How long a provider may take to list its models.
@@ -161,17 +163,28 @@ async fn reach(name: &str, provider: &ProviderConfig, session: &Session) -> Chec
 }
 
 /// What stands between commands and the rest of the machine, found by trying.
-pub(super) fn sandbox() -> Check {
+pub(super) fn sandbox(session: &Session) -> Check {
+    const NAME: &str = "commands";
+    let bad = |state, found: String, mend: &str| Check::bad(SANDBOX, NAME, state, found, mend);
+    if !session.sandboxed {
+        let found = format!("{} (--unsafe-no-sandbox)", Wall::Absent.words());
+        return bad(State::Warn, found, "leave --unsafe-no-sandbox out");
+    }
+    if !cfg!(target_os = "linux") {
+        let found = format!("{} (this system has no sandbox that signoff knows)", Wall::Absent.words());
+        return bad(State::Warn, found, "look at what a command does before you allow it, or run signoff in a virtual machine");
+    }
     let found = sandbox::detect(&Surroundings::of_process());
-    let reasons = found.reasons.join(" ");
+    let reasons = found.reasons.join(". ");
     match found.tier {
-        Tier::Full => Check::ok("sandbox", "commands", format!("full: {reasons}")),
-        Tier::Reduced | Tier::None => Check::bad(
-            "sandbox",
-            "commands",
-            State::Warn,
-            format!("{SANDBOX}. {reasons}"),
-            "install bubblewrap, or keep [permissions] commands = \"ask\"",
-        ),
+        Tier::Full => Check::ok(SANDBOX, NAME, format!("{}: {reasons}", Wall::Full.words())),
+        Tier::Reduced => {
+            let mend = "install the package `bubblewrap`: with the full sandbox your permission rules decide which commands ask";
+            bad(State::Warn, format!("{}: {reasons}", Wall::Reduced.words()), mend)
+        }
+        Tier::None => {
+            let mend = "install the package `bubblewrap`; or start with --unsafe-no-sandbox, then every command asks and nothing holds it";
+            bad(State::Warn, format!("{}: {reasons}", Wall::Unavailable.words()), mend)
+        }
     }
 }

@@ -34,7 +34,7 @@ impl TeamCore {
             target: name.clone(),
             generation: member.map(|m| m.generation).unwrap_or_default(),
             title: text::one_line(&subject(&intent.action), 80),
-            body: body(intent),
+            body: body(name, intent),
             task: member.and_then(|m| m.task),
             previous: None,
             rule,
@@ -82,15 +82,32 @@ impl TeamCore {
 
 fn subject(action: &Action) -> String {
     match action {
-        Action::Command { command, .. } => command.clone(),
-        Action::Write { path } => format!("change {path}"),
+        Action::Command { command, .. } => text::visible(command).into_owned(),
+        Action::Write { path } => format!("change {}", text::visible(path)),
     }
 }
 
-fn body(intent: &Intent) -> String {
-    match &intent.action {
-        Action::Command { command, cwd } => format!("{command}\n\nin {cwd}"),
-        Action::Write { path } => format!("{} changes {path}", intent.tool),
+/// What is decided on: the words themselves with nothing in them that cannot be seen, then who, where, and what they lead to.
+fn body(who: &MemberName, intent: &Intent) -> String {
+    let mut lines = match &intent.action {
+        Action::Command { command, cwd } => {
+            vec![text::visible(command).into_owned(), String::new(), format!("in {}", text::visible(cwd))]
+        }
+        Action::Write { path } => vec![format!("{} changes {}", intent.tool, text::visible(path)), String::new()],
+    };
+    lines.push(format!("by {who} with the tool {}", intent.tool));
+    lines.extend(intent.resolved.iter().map(|line| text::visible(&line.replace('\n', " ⟨U+000A⟩ ")).into_owned()));
+    let odd: String = written(&intent.action).chars().filter(|c| !c.is_ascii() && c.is_alphabetic()).take(8).collect();
+    if !odd.is_empty() {
+        lines.push(format!("look twice: letters that are not ASCII: {odd}"));
+    }
+    lines.join("\n")
+}
+
+fn written(action: &Action) -> &str {
+    match action {
+        Action::Command { command, .. } => command,
+        Action::Write { path } => path,
     }
 }
 

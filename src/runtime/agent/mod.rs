@@ -115,8 +115,13 @@ impl Agent {
             system.push_str("\n\nInstructions of this workspace (AGENTS.md):\n");
             system.push_str(instructions);
         }
-        let port =
-            Arc::new(port::AgentPort { name: member.name.clone(), generation: member.generation, up: up.clone(), live: env.live.clone() });
+        let port = Arc::new(port::AgentPort {
+            name: member.name.clone(),
+            generation: member.generation,
+            up: up.clone(),
+            live: env.live.clone(),
+            redacts: env.settings.permissions.redact,
+        });
         Self {
             model: member.model.clone().unwrap_or_else(|| env.model_name.clone()),
             tools: env.tools.offered(audience),

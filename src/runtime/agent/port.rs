@@ -5,7 +5,9 @@ use crate::protocol::format;
 use crate::runtime::inbound::Inbound;
 use crate::runtime::live::{LiveBoard, LiveKind};
 use crate::tool::TeamPort;
+use crate::tool::redact::redact;
 use futures::future::BoxFuture;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,6 +17,15 @@ pub(super) struct AgentPort {
     pub generation: Generation,
     pub up: mpsc::UnboundedSender<Inbound>,
     pub live: Arc<LiveBoard>,
+    /// Whether known shapes of keys are taken out of what tools bring in.
+    pub redacts: bool,
+}
+
+impl AgentPort {
+    /// What a tool brought in, as it may be told on.
+    pub(super) fn cleared<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.redacts { redact(text) } else { text.into() }
+    }
 }
 
 impl TeamPort for AgentPort {
@@ -36,10 +47,14 @@ impl TeamPort for AgentPort {
     }
 
     fn notify_later(&self, text: String) {
-        let _ = self.up.send(Inbound::TellBack { name: self.name.clone(), generation: self.generation, text: format::notice(&text) });
+        let _ = self.up.send(Inbound::TellBack {
+            name: self.name.clone(),
+            generation: self.generation,
+            text: format::notice(&self.cleared(&text)),
+        });
     }
 
     fn live(&self, text: &str) {
-        self.live.push(&self.name, LiveKind::Output, &crate::domain::text::sanitise(text));
+        self.live.push(&self.name, LiveKind::Output, &crate::domain::text::sanitise(&self.cleared(text)));
     }
 }

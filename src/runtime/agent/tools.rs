@@ -113,10 +113,11 @@ impl Agent {
         self.tell(AgentReport::ToolBegan { call: call.id.clone(), tool: name.clone(), summary: summary.clone() });
         self.doing(Activity::Tool { tool: name.clone(), summary, since: began });
         let context = self.context_for(&cancel);
-        let waited = self.wait_for(tool.run(arguments, context), &cancel, CANCEL_GRACE).await;
-        let outcome = match &waited {
+        let mut waited = self.wait_for(tool.run(arguments, context), &cancel, CANCEL_GRACE).await;
+        let outcome = match &mut waited {
             Wait::Done(outcome) | Wait::Halted(_, outcome) => outcome,
         };
+        outcome.content = self.port.cleared(&outcome.content).into_owned();
         let millis = u64::try_from(clock::now().since(began).as_millis()).unwrap_or(u64::MAX);
         let output = extract(&outcome.content);
         self.tell(AgentReport::ToolEnded { call: call.id.clone(), tool: name, ok: outcome.ok, millis, output });

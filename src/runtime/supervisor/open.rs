@@ -117,6 +117,7 @@ fn build(
         model: env.model_name.clone(),
         scripted: env.model.is_scripted(),
         pid: std::process::id(),
+        wall: env.settings.permissions.wall,
     };
     let mut inbox_seen = HashMap::new();
     for member in core.members() {

@@ -17,7 +17,7 @@ mod walk;
 mod write;
 
 use super::output::{bound, clean};
-use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome};
+use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, resolved};
 use crate::domain::ToolSpec;
 use crate::domain::command::{Action, Intent};
 use crate::domain::text::one_line;
@@ -85,7 +85,9 @@ impl Tool for FileTool {
             Effect::Changes => {
                 let path = arguments.get("path").and_then(Value::as_str).ok_or("`path` is missing")?;
                 let path = writable(path, workspace).map_err(|error| error.to_string())?;
-                Ok(Some(Intent { tool: self.name.into(), action: Action::Write { path: path.to_string_lossy().into_owned() } }))
+                let resolved = resolved::of_file(&path, workspace);
+                let action = Action::Write { path: path.to_string_lossy().into_owned() };
+                Ok(Some(Intent { tool: self.name.into(), action, resolved }))
             }
         }
     }

@@ -1,8 +1,9 @@
 //! May this command run, may this file be written? Pure: rules and an action in, a decision out.
 //!
-//! A command is split into simple commands; every one of them must be allowed, and one that is denied denies all. What
-//! cannot be split with certainty (substitutions, variables, here-documents, environment prefixes, control characters) is
-//! asked about. Rules guard against mistakes; against malice only a sandbox does, because a program that may run can
+//! A command is split into simple commands by a shell grammar: those in lists, pipes, groups, functions and substitutions,
+//! and those that `xargs`, `env`, `sh -c`, `find -exec` and the like are told to run. Every one of them must be allowed, with
+//! the variables that are set for it, and one that is denied denies all. A part that is not known before it runs (`$x`) is
+//! covered by a `*` only. What cannot be read with certainty is asked about. Rules guard against mistakes; against malice only a sandbox does, because a program that may run can
 //! run others.
 //!
 //! The order: deny rules · `ask` rules · rules given for this session · allow rules · the default for commands. With the
@@ -11,18 +12,26 @@
 mod fragments;
 mod pattern;
 mod split;
+mod syntax;
+mod word;
+mod wrappers;
 
 use super::files::place;
 use crate::domain::command::Action;
-use crate::domain::settings::{Access, Permissions};
+use crate::domain::settings::{Access, Permissions, Wall};
 use crate::domain::text::{is_safe, one_line};
 pub use fragments::fragments;
 pub use pattern::Pattern;
 pub use split::{Part, Unsure, split};
 use std::path::Path;
+pub use word::{Piece, Word};
 
 /// Longest command that can be allowed for the session, in characters: the rule is shown word for word.
 const RULE_MAX: usize = 2_000;
+
+/// Why nothing runs where no sandbox works.
+const NO_WALL: &str = "no sandbox works on this system, so commands are refused: the person can install the package `bubblewrap` \
+                       (`signoff doctor` tells more), or start with --unsafe-no-sandbox";
 
 /// What is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +48,7 @@ pub enum PolicyDecision {
 /// Decides on `action`. `session_rules` are the rules of [`PolicyDecision::Ask`] that the person took over.
 pub fn decide(permissions: &Permissions, session_rules: &[String], action: &Action) -> PolicyDecision {
     let decision = match action {
-        Action::Command { command, cwd } => decide_command(permissions, session_rules, command, cwd),
+        Action::Command { command, cwd } => behind(permissions.wall, decide_command(permissions, session_rules, command, cwd)),
         Action::Write { path } => decide_write(permissions, session_rules, path),
     };
     match decision {
@@ -47,6 +56,17 @@ pub fn decide(permissions: &Permissions, session_rules: &[String], action: &Acti
             PolicyDecision::Deny("it needs a permission, and nobody is there to give it".into())
         }
         decision => decision,
+    }
+}
+
+/// What the wall around commands makes of a decision: without a full one no rule lets a command run unasked, neither one
+/// from the settings nor one given for this session.
+fn behind(wall: Wall, decision: PolicyDecision) -> PolicyDecision {
+    match (wall, decision) {
+        (Wall::Full, decision) => decision,
+        (_, denied @ PolicyDecision::Deny(_)) => denied,
+        (Wall::Reduced | Wall::Absent, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Ask { rule: None },
+        (Wall::Unavailable, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Deny(NO_WALL.into()),
     }
 }
 
@@ -67,8 +87,12 @@ fn decide_command(permissions: &Permissions, session: &[String], command: &str, 
         return PolicyDecision::Allow;
     }
     let allowed = parts.as_ref().is_ok_and(|parts| {
-        let rules: Vec<Pattern> = permissions.allow.iter().chain(session).map(|rule| Pattern::parse(rule)).collect();
-        let may_run = |part: &Part| permissions.commands == Access::Allow || rules.iter().any(|rule| rule.matches(&part.words));
+        // A rule of this session stands for one command word for word: a `*` in it is not meant as one.
+        let exact = session.iter().map(|rule| Pattern::parse(rule)).filter(|rule| !rule.has_stars());
+        let rules: Vec<Pattern> = permissions.allow.iter().map(|rule| Pattern::parse(rule)).chain(exact).collect();
+        let may_run = |part: &Part| {
+            permissions.commands == Access::Allow || part.words.is_empty() || rules.iter().any(|rule| rule.covers(&part.words))
+        };
         parts.iter().all(may_run) && (permissions.edits == Access::Allow || nothing_written(parts)) && writes_inside(parts, cwd)
     });
     match (allowed, permissions.commands) {
@@ -96,9 +120,16 @@ fn rule_for(command: &str, parts: &Result<Vec<Part>, Unsure>) -> Option<String> 
         return None;
     }
     match parts.as_deref() {
-        Ok([part]) if part.writes.is_empty() => Some(pattern::literal(&part.words)),
-        Ok(_) | Err(_) => Some(command.replace('*', "\\*")),
+        Ok([part]) if part.writes.is_empty() => {
+            let known: Option<Vec<String>> = part.words.iter().map(Word::known).collect();
+            Some(known.map_or_else(|| whole(command), |words| pattern::literal(&words)))
+        }
+        Ok(_) | Err(_) => Some(whole(command)),
     }
+}
+
+fn whole(command: &str) -> String {
+    command.replace('*', "\\*")
 }
 
 fn nothing_written(parts: &[Part]) -> bool {
@@ -107,7 +138,7 @@ fn nothing_written(parts: &[Part]) -> bool {
 
 /// Whether every redirection goes to a file inside the workspace that may be written.
 fn writes_inside(parts: &[Part], cwd: &str) -> bool {
-    let moves = parts.iter().any(|part| part.words.first().is_some_and(|program| matches!(program.as_str(), "cd" | "pushd" | "popd")));
+    let moves = parts.iter().any(|part| part.words.iter().any(|word| matches!(word.known().as_deref(), Some("cd" | "pushd" | "popd"))));
     let fits =
         |target: &String| is_nowhere(target) || (!moves && inside(target, cwd).is_some_and(|path| place::check_write(&path).is_ok()));
     parts.iter().flat_map(|part| &part.writes).all(fits)

@@ -3,6 +3,8 @@
 //! `git *` fits `git`, `git log` and `git commit -m 'two words'`; `\*` or `'*'` stands for itself; white space between words
 //! may be any.
 
+use super::word::{Piece, Word};
+
 /// A pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -16,6 +18,8 @@ enum Mark {
     /// Between two words.
     Gap,
     Star,
+    /// In a command: anything. Only a star covers it.
+    Hole,
 }
 
 impl Pattern {
@@ -50,6 +54,37 @@ impl Pattern {
         self.operators
     }
 
+    /// Whether a `*` in it stands for anything.
+    pub fn has_stars(&self) -> bool {
+        self.marks.contains(&Mark::Star)
+    }
+
+    /// Whether the words of a simple command fit, whatever those parts of them turn out to be that are not known yet. What may
+    /// become several words is covered by a `*` at the end only.
+    pub fn covers(&self, words: &[Word]) -> bool {
+        if self.operators || self.marks.is_empty() || words.is_empty() {
+            return false;
+        }
+        let mut subject = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            if at > 0 {
+                subject.push(Mark::Gap);
+            }
+            for piece in &word.pieces {
+                match piece {
+                    Piece::Text(text) => subject.extend(text.chars().map(Mark::Char)),
+                    Piece::Hole => subject.push(Mark::Hole),
+                    // Whatever comes after it: only a star at the end covers that, as nothing else is left to fit it.
+                    Piece::Open => {
+                        subject.push(Mark::Hole);
+                        return fits(&self.marks, &subject);
+                    }
+                }
+            }
+        }
+        self.fit(&subject)
+    }
+
     /// Whether the words of a simple command fit. A last ` *` also fits nothing.
     pub fn matches(&self, words: &[String]) -> bool {
         if self.operators || self.marks.is_empty() || words.is_empty() {
@@ -62,8 +97,12 @@ impl Pattern {
             }
             subject.extend(word.chars().map(Mark::Char));
         }
+        self.fit(&subject)
+    }
+
+    fn fit(&self, subject: &[Mark]) -> bool {
         let shorter = self.marks.strip_suffix(&[Mark::Gap, Mark::Star]);
-        fits(&self.marks, &subject) || shorter.is_some_and(|marks| fits(marks, &subject))
+        fits(&self.marks, subject) || shorter.is_some_and(|marks| fits(marks, subject))
     }
 }
 

@@ -4,7 +4,7 @@
 //! container, Landlock may be compiled in and off.
 
 use super::prepared::Prepared;
-use super::{Detection, SandboxPolicy, Surroundings, Tier};
+use super::{Detection, LIMIT, SandboxPolicy, Surroundings, Tier};
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -23,7 +23,9 @@ const TRIAL: &str = "echo no >\"$1/stolen\"; echo no >team/forged; echo no >.git
 /// Tries the tiers, strongest first.
 pub(super) fn detect(surroundings: &Surroundings) -> Detection {
     let mut reasons = Vec::new();
+    let held = format!("stronger ones were held back by {LIMIT}");
     match bubblewrap(surroundings) {
+        Ok(_) | Err(_) if surroundings.strongest != Tier::Full => reasons.push(held),
         Ok((path, version)) => {
             let found = Detection { tier: Tier::Full, reasons: Vec::new(), bubblewrap: Some(path.clone()) };
             match trial(surroundings, &found) {
@@ -35,6 +37,9 @@ pub(super) fn detect(surroundings: &Surroundings) -> Detection {
             }
         }
         Err(why) => reasons.push(why),
+    }
+    if surroundings.strongest == Tier::None {
+        return Detection { tier: Tier::None, reasons, bubblewrap: None };
     }
     let found = Detection { tier: Tier::Reduced, reasons: Vec::new(), bubblewrap: None };
     match trial(surroundings, &found) {

@@ -131,7 +131,12 @@ pub struct Surroundings {
     pub again: Vec<OsString>,
     /// Where bubblewrap may be, absolute, first one first. Not `PATH`: a folder of the workspace may be on it.
     pub bubblewrap: Vec<PathBuf>,
+    /// The strongest tier that is tried ([`LIMIT`]). A weaker one asks more, so that nothing is gained by naming it.
+    pub strongest: Tier,
 }
+
+/// A variable that holds back stronger tiers (`reduced`, `none`): to see what a system without bubblewrap does.
+pub const LIMIT: &str = "SIGNOFF_SANDBOX";
 
 /// Where systems keep bubblewrap.
 const BUBBLEWRAP: [&str; 4] = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"];
@@ -141,7 +146,12 @@ impl Surroundings {
     pub fn of_process() -> Self {
         let variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let home = variables.get(OsStr::new("HOME")).map(PathBuf::from).filter(|home| home.is_absolute());
-        Self { home, variables, again: vec![ARGUMENT.into()], bubblewrap: BUBBLEWRAP.map(PathBuf::from).into() }
+        let strongest = match variables.get(OsStr::new(LIMIT)).and_then(|word| word.to_str()) {
+            Some("reduced") => Tier::Reduced,
+            Some("none") => Tier::None,
+            Some(_) | None => Tier::Full,
+        };
+        Self { home, variables, again: vec![ARGUMENT.into()], bubblewrap: BUBBLEWRAP.map(PathBuf::from).into(), strongest }
     }
 }
 

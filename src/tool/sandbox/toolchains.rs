@@ -110,11 +110,18 @@ fn without_nested(mut found: Vec<PathBuf>) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Tier;
     use super::*;
 
     fn seen(home: &Path, variables: &[(&str, &str)]) -> Vec<PathBuf> {
         let variables = variables.iter().map(|(name, value)| ((*name).into(), value.replace('~', home.to_str().unwrap()).into()));
-        folders(&Surroundings { home: Some(home.to_owned()), variables: variables.collect(), again: Vec::new(), bubblewrap: Vec::new() })
+        folders(&Surroundings {
+            home: Some(home.to_owned()),
+            variables: variables.collect(),
+            again: Vec::new(),
+            bubblewrap: Vec::new(),
+            strongest: Tier::Full,
+        })
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
         None if label.starts_with("scripted") => format!("{label} (no key, no network)"),
         None => format!("{label} at {provider}"),
     };
-    let rows = [("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", state.options.sandbox.clone())];
+    let sandbox = if state.team.runner.is_some() { state.team.wall.words() } else { &state.options.sandbox };
+    let rows = [("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", sandbox.to_owned())];
     let gap = u16::from(area.height >= 7);
     let rest = cols.saturating_sub(11);
     let mut y = gap;

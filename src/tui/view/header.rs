@@ -5,6 +5,7 @@ use super::layout::Layout;
 use crate::app::State;
 use crate::app::clip::{one_line, width};
 use crate::app::words;
+use crate::domain::settings::Wall;
 use crate::domain::{Activity, Timestamp};
 use crate::tui::style::Role;
 use crate::tui::widget::Painter;
@@ -66,6 +67,14 @@ fn left(state: &State) -> Vec<Piece> {
     let team = if state.team.team.is_empty() { &state.options.workspace } else { &state.team.team };
     let piece = |text: String, role, rank| Piece { text, role, rank };
     let mut pieces = vec![piece("signoff".into(), Role::Strong, 5)];
+    // Whoever looks at the screen must know it, at any width: nothing else stays longer.
+    if let Some(badge) = state.team.wall.badge() {
+        let role = match state.team.wall {
+            Wall::Full | Wall::Reduced => Role::Attention,
+            Wall::Unavailable | Wall::Absent => Role::Error,
+        };
+        pieces.push(piece(badge.into(), role, 0));
+    }
     if !state.options.is_runner {
         pieces.push(piece("second screen".into(), Role::Attention, 4));
     }

@@ -14,6 +14,7 @@ mod reopen;
 mod screens;
 mod shells;
 mod sizes;
+mod walls;
 
 use crate::pty::Pty;
 use portable_pty::CommandBuilder;

@@ -1,6 +1,8 @@
 //! `signoff run` from outside: the real binary, a model server on loopback, no terminal.
 
+mod canary;
 mod ends;
+mod floods;
 mod limits;
 mod rig;
 mod spending;

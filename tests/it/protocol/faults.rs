@@ -81,7 +81,7 @@ fn an_interrupt_gets_through_when_nothing_can_be_written() {
     let mut w = World::team(&["bob"]);
     w.begins("bob");
     let action = command::Action::Command { command: "make".into(), cwd: "/w".into() };
-    w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "bash".into(), action })).unwrap();
+    w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "bash".into(), action, resolved: Vec::new() })).unwrap();
     w.writes_left = Some(0);
     let _ = w.human(TeamCommand::Interrupt { target: "bob".into() });
     assert!(w.told_to("bob").iter().any(|i| matches!(i, AgentInput::Interrupt)));
@@ -211,7 +211,7 @@ fn a_member_that_is_asked_to_stop_shows_so_whatever_else_is_answered() {
     let mut w = World::team(&["bob"]);
     w.begins("bob");
     let action = command::Action::Command { command: "make".into(), cwd: "/w".into() };
-    w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "bash".into(), action })).unwrap();
+    w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "bash".into(), action, resolved: Vec::new() })).unwrap();
     let permission = w.core.requests().next().unwrap().clone();
     ask(&mut w, "bob");
     assert_eq!(w.status("bob"), MemberStatus::Stopping);

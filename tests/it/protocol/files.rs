@@ -244,7 +244,9 @@ fn a_member_asked_for_again_while_nobody_ran_the_team_keeps_its_rejection() {
     let mut w = World::with(settings::TeamSettings::default(), Loaded { team: Some(team), requests, ..Loaded::default() });
     assert!(w.started.contains(&(name("bob"), true)), "{:?}", w.started);
     let action = command::Action::Write { path: "a".into() };
-    assert!(w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action })).is_err());
+    assert!(
+        w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action, resolved: Vec::new() })).is_err()
+    );
 }
 
 #[test]
@@ -257,7 +259,7 @@ fn a_withdrawn_plan_that_somebody_wrote_into_the_files_hides_no_real_one() {
     let mut w = World::with(settings::TeamSettings::default(), loaded);
     w.human(TeamCommand::Resume { target: "bob".into() }).unwrap();
     let action = command::Action::Write { path: "a".into() };
-    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action }));
+    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action, resolved: Vec::new() }));
     assert!(matches!(write, Err(Refusal::Gate(_))), "{write:?}");
     w.by(member("bob"), TeamCommand::SubmitPlan { plan: "1. another".into() }).unwrap();
     assert_eq!(w.core.request(&real.id).unwrap().state, RequestState::Withdrawn, "one plan waits at a time");
@@ -275,6 +277,6 @@ fn a_withdrawn_plan_that_somebody_wrote_into_the_files_hides_no_rejection() {
     let mut w = World::with(settings::TeamSettings::default(), loaded);
     w.human(TeamCommand::Resume { target: "bob".into() }).unwrap();
     let action = command::Action::Write { path: "a".into() };
-    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action }));
+    let write = w.by(member("bob"), TeamCommand::Authorize(command::Intent { tool: "write_file".into(), action, resolved: Vec::new() }));
     assert!(matches!(write, Err(Refusal::Gate(_))), "{write:?}");
 }

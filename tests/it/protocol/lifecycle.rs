@@ -100,7 +100,7 @@ fn decide(w: &mut World, verdict: Verdict) {
 }
 
 fn may_write(w: &mut World) -> bool {
-    let intent = Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() } };
+    let intent = Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() }, resolved: Vec::new() };
     w.by(member("bob"), TeamCommand::Authorize(intent)).is_ok()
 }
 
@@ -176,7 +176,7 @@ fn a_permission_that_its_member_does_not_wait_for_any_more_is_withdrawn() {
     let mut w = World::team(&["bob"]);
     w.begins("bob");
     let action = Action::Command { command: "make".into(), cwd: "/w".into() };
-    w.by(member("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action })).unwrap();
+    w.by(member("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action, resolved: Vec::new() })).unwrap();
     w.rests("bob");
     assert!(w.core.requests().all(|r| r.state == RequestState::Withdrawn));
 }
@@ -185,7 +185,7 @@ fn a_permission_that_its_member_does_not_wait_for_any_more_is_withdrawn() {
 fn once_is_once_and_always_is_for_the_session() {
     let ask = |w: &mut World| {
         let action = Action::Command { command: "make test".into(), cwd: "/w".into() };
-        w.by(member("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action })).unwrap();
+        w.by(member("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action, resolved: Vec::new() })).unwrap();
         w.core.requests().any(|r| r.is_pending())
     };
     let mut w = World::team(&["bob"]);

@@ -21,7 +21,10 @@ fn decide(w: &mut World, by: Party, id: &RequestId, verdict: Verdict) -> Result<
 }
 
 fn may_write(w: &mut World, who: &str) -> Result<Reply, Refusal> {
-    w.by(member(who), TeamCommand::Authorize(Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() } }))
+    w.by(
+        member(who),
+        TeamCommand::Authorize(Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() }, resolved: Vec::new() }),
+    )
 }
 
 fn working(who: &str) -> World {
@@ -176,7 +179,8 @@ fn a3_two_requests_wait_in_a_queue_and_none_is_lost() {
 #[test]
 fn a_command_that_no_rule_allows_waits_for_the_person() {
     let mut w = working("bob");
-    let intent = Intent { tool: "bash".into(), action: Action::Command { command: "cargo test".into(), cwd: "/w".into() } };
+    let intent =
+        Intent { tool: "bash".into(), action: Action::Command { command: "cargo test".into(), cwd: "/w".into() }, resolved: Vec::new() };
     w.by(member("bob"), TeamCommand::Authorize(intent)).unwrap();
     let asked = w.core.requests().find(|r| r.kind == RequestKind::Permission).unwrap().clone();
     assert_eq!(w.status("bob"), MemberStatus::WaitingApproval);
@@ -187,9 +191,27 @@ fn a_command_that_no_rule_allows_waits_for_the_person() {
 }
 
 #[test]
+fn a_permission_tells_who_what_where_and_shows_what_cannot_be_seen() {
+    let mut w = working("bob");
+    let command = "ls\u{202e}\u{200b}\t-l\u{a0}\u{1b}[2K ехе".to_owned();
+    let resolved = vec!["runs ls → /usr/bin/ls\nby lead".to_owned()];
+    let intent = Intent { tool: "bash".into(), action: Action::Command { command, cwd: "/w\u{7}".into() }, resolved };
+    w.by(member("bob"), TeamCommand::Authorize(intent)).unwrap();
+    let asked = w.core.requests().find(|r| r.kind == RequestKind::Permission).unwrap().clone();
+    let lines: Vec<&str> = asked.body.lines().collect();
+    assert_eq!(lines[0], "ls⟨U+202E⟩⟨U+200B⟩⟨U+0009⟩-l⟨U+00A0⟩⟨U+001B⟩[2K ехе");
+    assert!(asked.title.contains("⟨U+202E⟩"), "{}", asked.title);
+    assert_eq!(lines[2..4], ["in /w⟨U+0007⟩", "by bob with the tool bash"]);
+    assert_eq!(lines[4], "runs ls → /usr/bin/ls ⟨U+000A⟩ by lead", "no line can be forged");
+    assert_eq!(lines[5], "look twice: letters that are not ASCII: ехе");
+    assert!(asked.rule.is_none(), "no rule can be read that cannot be seen");
+}
+
+#[test]
 fn a_permission_of_a_member_that_is_interrupted_is_withdrawn() {
     let mut w = working("bob");
-    let intent = Intent { tool: "bash".into(), action: Action::Command { command: "cargo test".into(), cwd: "/w".into() } };
+    let intent =
+        Intent { tool: "bash".into(), action: Action::Command { command: "cargo test".into(), cwd: "/w".into() }, resolved: Vec::new() };
     w.by(member("bob"), TeamCommand::Authorize(intent)).unwrap();
     w.human(TeamCommand::Interrupt { target: "bob".into() }).unwrap();
     assert!(w.core.requests().all(|r| !r.is_pending()));

@@ -59,7 +59,7 @@ fn t12_agreeing_ends_the_member_and_its_task_goes_back() {
 }
 
 fn touch() -> command::Intent {
-    command::Intent { tool: "write_file".into(), action: command::Action::Write { path: "a".into() } }
+    command::Intent { tool: "write_file".into(), action: command::Action::Write { path: "a".into() }, resolved: Vec::new() }
 }
 
 #[test]

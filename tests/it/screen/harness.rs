@@ -6,6 +6,7 @@ use ratatui::backend::TestBackend;
 use signoff::app::msg::{Cmd, Key, Msg};
 use signoff::app::{ColorMode, State, StateOptions, update};
 use signoff::domain::event::{EVENT_VERSION, TaskChange};
+use signoff::domain::settings::Wall;
 use signoff::domain::{
     Activity, CallId, Envelope, EventRecord, Generation, Member, MemberName, MemberStatus, MessageId, MessageKind, Party, Request,
     RequestId, RequestKind, RequestState, Task, TaskId, TaskStatus, TeamCommand, TeamEvent, Timestamp, TokenUsage,
@@ -129,6 +130,10 @@ impl Screen {
     }
 
     pub fn open_team(&mut self) {
+        self.open_behind(Wall::Full);
+    }
+
+    pub fn open_behind(&mut self, wall: Wall) {
         self.event(TeamEvent::Opened {
             team: "my-team".into(),
             protocol: "autonomous".into(),
@@ -136,6 +141,7 @@ impl Screen {
             model: "gpt-5-mini".into(),
             scripted: false,
             pid: 7,
+            wall,
         });
     }
 

@@ -1,5 +1,6 @@
 //! The screen, headless: keys and events in, cells out.
 
+mod depth;
 mod fuzz;
 mod harness;
 mod keymap;

@@ -3,6 +3,7 @@
 use super::harness::{Screen, member_name, options, permission, plan, request_id};
 use signoff::app::StateOptions;
 use signoff::app::msg::{LiveKind, Msg};
+use signoff::domain::settings::Wall;
 use signoff::domain::{Activity, Answer, Digest, MemberStatus, Party, Request, RequestState, Task, TaskId, Verdict};
 
 fn busy(width: u16, height: u16) -> Screen {
@@ -39,6 +40,24 @@ fn the_first_run_greets_and_names_the_key_that_starts() {
         screen.press("3");
         screen
     });
+}
+
+#[test]
+fn a_weak_sandbox_is_told_at_any_width_for_as_long_as_the_team_runs() {
+    for wall in [Wall::Reduced, Wall::Unavailable, Wall::Absent] {
+        for (width, height) in [(80, 24), (120, 40)] {
+            let mut screen = busy(width, height);
+            screen.open_behind(wall);
+            insta::assert_snapshot!(format!("wall_{}_{width}x{height}", format!("{wall:?}").to_lowercase()), screen.screen());
+        }
+        for width in [20, 24, 30, 40, 50, 60, 70, 90, 110, 200] {
+            let mut screen = busy(width, 12);
+            screen.open_behind(wall);
+            let edge = screen.screen().lines().next().unwrap_or_default().to_owned();
+            let badge: String = wall.badge().unwrap().chars().take(usize::from(width) - 4).collect();
+            assert!(edge.contains(badge.trim_end()), "{width}: {edge}");
+        }
+    }
 }
 
 #[test]

@@ -137,6 +137,7 @@ fn escapes_and_bidirectional_overrides_in_every_field_stay_inert() {
         model: EVIL.into(),
         scripted: false,
         pid: 1,
+        wall: signoff::domain::settings::Wall::Full,
     });
     let tool = Activity::Tool { tool: EVIL.into(), summary: EVIL.into(), since: screen.now };
     screen.member("alice", EVIL, MemberStatus::Working, tool);

@@ -107,7 +107,7 @@ fn own_task(world: &World, who: &MemberName, rng: &mut Rng) -> TaskId {
 
 fn agent_tool(world: &mut World, rng: &mut Rng) -> String {
     let Some(who) = some_agent(world, rng) else { return "nobody runs".into() };
-    let intent = |action| TeamCommand::Authorize(Intent { tool: "t".into(), action });
+    let intent = |action| TeamCommand::Authorize(Intent { tool: "t".into(), action, resolved: Vec::new() });
     let command = match rng.weighted(&[8, 6, 10, 6, 12, 4, 3, 4, 6, 14, 2, 5]) {
         0 => intent(Action::Write { path: "src/a.rs".into() }),
         1 => intent(Action::Command { command: format!("make {}", rng.below(3)), cwd: "/w".into() }),

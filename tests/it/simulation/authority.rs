@@ -57,7 +57,7 @@ fn with_request(kind: RequestKind, state: RequestState, reviewer: PlanReviewer) 
         RequestKind::Plan => world.command(member("target"), TeamCommand::SubmitPlan { plan: "1. do".into() }),
         RequestKind::Permission => {
             let action = Action::Command { command: "make".into(), cwd: "/w".into() };
-            world.command(member("target"), TeamCommand::Authorize(Intent { tool: "bash".into(), action }))
+            world.command(member("target"), TeamCommand::Authorize(Intent { tool: "bash".into(), action, resolved: Vec::new() }))
         }
     };
     let id = match outcome {
@@ -182,7 +182,10 @@ fn steering() -> Vec<(TeamCommand, Row)> {
         (TeamCommand::SetPlanMode { mode: PlanMode::Auto }, boss),
         (TeamCommand::StopTeam { now: true }, boss),
         (TeamCommand::StopTeam { now: false }, boss),
-        (TeamCommand::Authorize(Intent { tool: "w".into(), action: Action::Write { path: "a".into() } }), [0, 0, 1, 1, 1, 0, 0, 0]),
+        (
+            TeamCommand::Authorize(Intent { tool: "w".into(), action: Action::Write { path: "a".into() }, resolved: Vec::new() }),
+            [0, 0, 1, 1, 1, 0, 0, 0],
+        ),
     ]
 }
 

@@ -134,7 +134,7 @@ fn requests_have_waiters(world: &World, wrong: &mut Vec<String>) {
 
 fn gates(world: &World, wrong: &mut Vec<String>) {
     for name in world.agents.keys() {
-        let intent = Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() } };
+        let intent = Intent { tool: "write_file".into(), action: Action::Write { path: "a".into() }, resolved: Vec::new() };
         let input = Input::Command { by: Party::Member(name.clone()), command: TeamCommand::Authorize(intent) };
         let decided = world.core.decide(&input, world.now, &mut world.ids.clone());
         let refused = matches!(&decided, Err(Refusal::Gate(words)) if !words.contains("shutting down"));

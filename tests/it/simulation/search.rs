@@ -158,7 +158,7 @@ fn agent_acts(model: Model, world: &World, who: &MemberName, acts: &mut Vec<Act>
     if room_for_requests(model, world) && !who.is_lead() {
         tool(TeamCommand::SubmitPlan { plan: "1. do".into() });
         let action = Action::Command { command: "make".into(), cwd: "/w".into() };
-        tool(TeamCommand::Authorize(Intent { tool: "bash".into(), action }));
+        tool(TeamCommand::Authorize(Intent { tool: "bash".into(), action, resolved: Vec::new() }));
     }
 }
 
@@ -308,7 +308,7 @@ fn beginnings(model: Model) -> Vec<World> {
     let mut asked = world.clone();
     carry_out(&mut asked, Act::Tool(name("ann"), TeamCommand::SubmitPlan { plan: "1. do".into() }));
     let action = Action::Command { command: "make".into(), cwd: "/w".into() };
-    carry_out(&mut asked, Act::Tool(name("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action })));
+    carry_out(&mut asked, Act::Tool(name("bob"), TeamCommand::Authorize(Intent { tool: "bash".into(), action, resolved: Vec::new() })));
     all.push(asked);
     carry_out(&mut world, Act::Human(TeamCommand::StopTeam { now: false }));
     model.names.iter().for_each(|who| world.step(&name(who)));

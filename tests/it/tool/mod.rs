@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod commands;
 mod fake;
 mod files;
 mod guard;
+mod paths;
 mod policy;
 mod registry;
 mod shell;
