@@ -31,14 +31,28 @@ pub(super) fn append(store: &FileBackend, topic: &Topic, lines: &[Vec<u8>]) -> R
     let _lock = lock::acquire(store, Zone::from(topic))?;
     let (mut file, _, made) = dir.open_or_make(&name, OFlags::RDWR | OFlags::APPEND)?;
     mend(&dir, &name, &mut file)?;
-    file.write_all(&joined).map_err(|source| dir.io("append to", &name, source))?;
-    if durability == Durability::Synced {
-        file.sync_data().map_err(|source| dir.io("sync", &name, source))?;
+    let start = file.metadata().map_err(|source| dir.io("look at", &name, source))?.len();
+    let written = file.write_all(&joined).map_err(|source| dir.io("append to", &name, source)).and_then(|()| match durability {
+        Durability::Synced => file.sync_data().map_err(|source| dir.io("sync", &name, source)),
+        Durability::Buffered => Ok(()),
+    });
+    if let Err(error) = written {
+        take_back(&file, start, joined.len());
+        return Err(error);
     }
     if made {
         dir.sync(durability)?;
     }
     file.stream_position().map_err(|source| dir.io("append to", &name, source))
+}
+
+/// An append that failed leaves nothing: whoever is told so will do it again, and the half of it that a full disk took
+/// must not count then. Only what can be ours goes. Where this fails, the next append sets the torn line aside.
+fn take_back(file: &File, start: u64, length: usize) {
+    let ours = file.metadata().is_ok_and(|now| now.len() > start && now.len() - start <= length as u64);
+    if ours && let Err(error) = file.set_len(start) {
+        tracing::warn!(%error, "what a failed append left in a log could not be taken back");
+    }
 }
 
 /// Makes a tail without newline harmless. What was there stays readable in `NAME.jsonl.torn`.
