@@ -105,6 +105,7 @@ pub mod listing;
 pub mod names;
 pub mod openai;
 mod outgoing;
+pub mod recorded;
 pub mod scripted;
 pub mod settings;
 mod sse;
