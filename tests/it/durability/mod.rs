@@ -7,7 +7,7 @@ mod damage;
 mod entries;
 //mod escapees;
 mod faulty;
-//mod full;
+mod full;
 mod fuzz;
 //mod hostile;
 mod mutate;
