@@ -120,7 +120,12 @@ fn build(
     loaded: Loaded,
 ) -> Result<Supervisor, StoreError> {
     let now = clock::now();
-    if env.store.backend().end(&Topic::Events)? > LOG_MAX {
+    let too_long = match env.store.backend().end(&Topic::Events) {
+        Ok(end) => end > LOG_MAX,
+        Err(StoreError::TooLarge { .. }) => true,
+        Err(error) => return Err(error),
+    };
+    if too_long {
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;

@@ -5,11 +5,13 @@ use super::lock::{self, Zone};
 use super::{Durability, FileBackend};
 use crate::store::lines::{self, Mend};
 use crate::store::{Lines, SIZE_MAX, StoreError, Topic};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, Stat};
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 
+/// A longer log is none of ours: looking through it for a line would take minutes. In bytes.
+const LOG_MAX: u64 = 1 << 30;
 const BLOCK: usize = 64 * 1024;
 const ARCHIVE_TRIES: u32 = 10_000;
 
@@ -29,7 +31,8 @@ pub(super) fn append(store: &FileBackend, topic: &Topic, lines: &[Vec<u8>]) -> R
     let (name, durability) = (topic.file_name(), durability(store, topic));
     let dir = store.make_folder(topic.folder().path())?;
     let _lock = lock::acquire(store, Zone::from(topic))?;
-    let (mut file, _, made) = dir.open_or_make(&name, OFlags::RDWR | OFlags::APPEND)?;
+    let (mut file, stat, made) = dir.open_or_make(&name, OFlags::RDWR | OFlags::APPEND)?;
+    checked_size(&dir, &name, &stat)?;
     mend(&dir, &name, &mut file)?;
     let start = file.metadata().map_err(|source| dir.io("look at", &name, source))?.len();
     let written = file.write_all(&joined).map_err(|source| dir.io("append to", &name, source)).and_then(|()| match durability {
@@ -117,8 +120,16 @@ pub(super) fn end(store: &FileBackend, topic: &Topic) -> Result<u64, StoreError>
 fn open(store: &FileBackend, topic: &Topic) -> Result<Option<(Dir, File, u64)>, StoreError> {
     let Some(dir) = store.folder(topic.folder())? else { return Ok(None) };
     let Some((file, stat)) = dir.open(&topic.file_name(), OFlags::RDONLY)? else { return Ok(None) };
-    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    let size = checked_size(&dir, &topic.file_name(), &stat)?;
     Ok(Some((dir, file, size)))
+}
+
+fn checked_size(dir: &Dir, name: &str, stat: &Stat) -> Result<u64, StoreError> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if size > LOG_MAX {
+        return Err(StoreError::TooLarge { path: dir.path().join(name), size, max: LOG_MAX });
+    }
+    Ok(size)
 }
 
 pub(super) fn read_after(store: &FileBackend, topic: &Topic, offset: u64, max_bytes: usize) -> Result<Lines, StoreError> {

@@ -9,7 +9,7 @@ mod entries;
 mod faulty;
 mod full;
 mod fuzz;
-//mod hostile;
+mod hostile;
 mod mutate;
 //mod obeying;
 mod samples;
