@@ -13,8 +13,8 @@ mod hostile;
 mod mutate;
 //mod obeying;
 mod samples;
-//mod soak;
-//mod sudden;
+mod soak;
+mod sudden;
 mod writes;
 
 /// Whether the long form of a test was asked for.
