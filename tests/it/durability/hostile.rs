@@ -163,7 +163,8 @@ impl Trap {
             command.env(key, value);
         }
         let mut pty = Pty::spawn(command, 100, 30);
-        let runs = pty.wait_exit_or(|text| crate::e2e::member_row(text, "lead").is_some_and(|row| row.contains("idle")));
+        let there = ["idle", "interrupted", "failed", "shut down"];
+        let runs = pty.wait_exit_or(|text| crate::e2e::member_row(text, "lead").is_some_and(|row| there.iter().any(|word| row.contains(word))));
         let shown = pty.contents();
         if runs {
             pty.send("qq");

@@ -11,7 +11,7 @@ mod full;
 mod fuzz;
 mod hostile;
 mod mutate;
-//mod obeying;
+mod obeying;
 mod samples;
 mod soak;
 mod sudden;

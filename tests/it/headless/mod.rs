@@ -2,7 +2,7 @@
 
 mod ends;
 mod limits;
-mod rig;
+pub mod rig;
 mod spending;
 mod team;
 mod verdicts;
