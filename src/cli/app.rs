@@ -170,10 +170,9 @@ fn keymap(session: &Session) -> Result<Keymap, CliError> {
     let wrong = |error: crate::app::KeymapError| CliError::Usage(error.to_string());
     let own = screen.keys_as_keymap();
     let file = match &screen.keymap {
-        Some(path) => Some((
-            read_plain(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?,
-            path.display().to_string(),
-        )),
+        Some(path) => {
+            Some((read_plain(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?, path.display().to_string()))
+        }
         None => None,
     };
     match (file, own) {

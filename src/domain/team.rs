@@ -25,13 +25,7 @@ pub struct TeamConfig {
 
 impl Default for TeamConfig {
     fn default() -> Self {
-        Self {
-            team_name: "default".into(),
-            protocol: "autonomous".into(),
-            members: Vec::new(),
-            unread: Vec::new(),
-            extra: Extra::new(),
-        }
+        Self { team_name: "default".into(), protocol: "autonomous".into(), members: Vec::new(), unread: Vec::new(), extra: Extra::new() }
     }
 }
 

@@ -169,7 +169,12 @@ impl StoreError {
     pub fn is_damage(&self) -> bool {
         match self {
             Self::NotPlain { .. } | Self::Corrupt { .. } => true,
-            Self::Io { .. } | Self::TooLarge { .. } | Self::Watch { .. } | Self::Busy { .. } | Self::Contended { .. } | Self::BadName { .. } => false,
+            Self::Io { .. }
+            | Self::TooLarge { .. }
+            | Self::Watch { .. }
+            | Self::Busy { .. }
+            | Self::Contended { .. }
+            | Self::BadName { .. } => false,
         }
     }
 }

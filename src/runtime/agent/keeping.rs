@@ -34,7 +34,10 @@ impl Agent {
             }
             if pause == FIRST_PAUSE {
                 let (name, seconds) = (&self.member.name, PATIENCE.as_secs());
-                self.notice(NoticeLevel::Error, format!("{name} waits: its transcript cannot be written; tried again for {seconds} s: {error}"));
+                self.notice(
+                    NoticeLevel::Error,
+                    format!("{name} waits: its transcript cannot be written; tried again for {seconds} s: {error}"),
+                );
             }
             self.pause(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);

@@ -168,11 +168,8 @@ impl Supervisor {
                 }
             };
             // Whoever gave a command is told when it fails; what happened anyway has letters that must not be lost.
-            let carried = if matches!(input, Input::Command { .. }) {
-                self.carry_out(effects, &mut reply)
-            } else {
-                self.carry_out_keeping(effects)
-            };
+            let carried =
+                if matches!(input, Input::Command { .. }) { self.carry_out(effects, &mut reply) } else { self.carry_out_keeping(effects) };
             match carried {
                 Carried::Done => {
                     taken = true;

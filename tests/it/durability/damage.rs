@@ -26,7 +26,10 @@ fn workspace() -> tempfile::TempDir {
 
 const GOOD: [(&str, &str); 6] = [
     (".tasks/task_1.json", r#"{"id":1,"subject":"good one"}"#),
-    ("team/requests/ffffffff.json", r#"{"id":"ffffffff","kind":"shutdown","asker":"human","target":"bob","title":"t","body":"","created":1,"state":"approved"}"#),
+    (
+        "team/requests/ffffffff.json",
+        r#"{"id":"ffffffff","kind":"shutdown","asker":"human","target":"bob","title":"t","body":"","created":1,"state":"approved"}"#,
+    ),
     ("team/inbox/alice.jsonl", samples::INBOX),
     ("team/transcripts/alice.jsonl", samples::TRANSCRIPT),
     ("team/events.jsonl", samples::EVENTS),
@@ -318,7 +321,8 @@ async fn a_member_whose_entry_breaks_while_the_team_runs_stays_on_it() {
     let dir = workspace();
     let mut team = TestTeam::open(dir.path(), scripted(SCRIPT), settings());
     team.until_status("lead", MemberStatus::Idle).await;
-    let broken = samples::TEAM.replace("\"require_plan\":true", "\"require_plan\":\"yes\"").replace("\"theme\":\"dark\"", "\"theme\":\"light\"");
+    let broken =
+        samples::TEAM.replace("\"require_plan\":true", "\"require_plan\":\"yes\"").replace("\"theme\":\"dark\"", "\"theme\":\"light\"");
     std::fs::write(dir.path().join("team/config.json"), broken).unwrap();
     team.until("what is wrong", |e| matches!(e, TeamEvent::Noticed { text, .. } if text.contains("\"bob\" cannot be read"))).await;
     let Reply::Members(members) = team.human(TeamCommand::ListMembers).await.unwrap() else { panic!("members") };

@@ -5,7 +5,7 @@
 
 mod damage;
 mod entries;
-//mod escapees;
+mod escapees;
 mod faulty;
 mod full;
 mod fuzz;

@@ -4,8 +4,7 @@ pub const TASK: &str = r#"{"id":3,"subject":"Fix the totals","description":"Line
 pub const TASK_CAMEL: &str = r#"{"taskId":"3","subject":"other program","owner":"","blockedBy":["1"],"blocks":[4]}"#;
 pub const REQUEST: &str = r#"{"id":"0a1b2c3d","kind":"plan","asker":"bob","target":"bob","generation":1,"title":"Migrate","body":"1. migrate","task":3,"created":1760000000000,"state":"rejected","answer":{"by":"human","verdict":{"verdict":"reject","feedback":"no"},"digest":"abc","at":1760000000001}}"#;
 pub const TEAM: &str = r#"{"team_name":"crew","protocol":"autonomous","members":[{"name":"lead","role":"lead","status":"idle","generation":1},{"name":"alice","role":"coder","status":"working","generation":2,"task":3,"pet":"cat"},{"name":"bob","role":"tester","status":"shutdown","generation":1,"require_plan":true,"reason":"done"}],"theme":"dark"}"#;
-pub const TEAM_UPSTREAM: &str =
-    r#"{"teamName":"origin","teammates":[{"name":"alice","role":"coder","status":"working"},{"name":"bob","role":"tester","status":"idle"}]}"#;
+pub const TEAM_UPSTREAM: &str = r#"{"teamName":"origin","teammates":[{"name":"alice","role":"coder","status":"working"},{"name":"bob","role":"tester","status":"idle"}]}"#;
 pub const INBOX: &str = concat!(
     r#"{"id":"m1","type":"message","from":"lead","to":"bob","content":"first letter","timestamp":1760000000.123}"#,
     "\n",

@@ -152,7 +152,8 @@ async fn play(case: Case) -> u64 {
     };
     team.drain();
     if live(&team) {
-        let done = |e: &TeamEvent| matches!(e, TeamEvent::TaskChanged { task, .. } if task.id == made.id && task.status == TaskStatus::Completed);
+        let done =
+            |e: &TeamEvent| matches!(e, TeamEvent::TaskChanged { task, .. } if task.id == made.id && task.status == TaskStatus::Completed);
         team.until("the new task to be done", done).await;
     }
     tokio::time::sleep(Duration::from_millis(20)).await;

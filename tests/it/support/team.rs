@@ -53,7 +53,13 @@ impl TestTeam {
         Self::open_fully(dir, model, settings, ProtocolConfig::default(), store)
     }
 
-    fn open_fully(dir: &Path, model: Arc<dyn ChatModel>, settings: TeamSettings, protocol_config: ProtocolConfig, store: TeamStore) -> Self {
+    fn open_fully(
+        dir: &Path,
+        model: Arc<dyn ChatModel>,
+        settings: TeamSettings,
+        protocol_config: ProtocolConfig,
+        store: TeamStore,
+    ) -> Self {
         let dir = dir.canonicalize().unwrap();
         let env = RuntimeEnv {
             model,
