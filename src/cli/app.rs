@@ -8,7 +8,7 @@ use super::out::Out;
 use super::session::Session;
 use super::team::{self, Opening};
 use crate::app::{ColorMode, Keymap, State, StateOptions};
-use crate::config::{AsciiMode, Env, env_var};
+use crate::config::{AsciiMode, Env, env_var, read_plain};
 use crate::domain::{MemberName, Party, TeamCommand, TranscriptEntry};
 use crate::llm::scripted::demo::GOAL;
 use crate::runtime::{Team, clock};
@@ -160,7 +160,7 @@ fn style(theme: &str, color: ColorMode, ascii: bool) -> Result<Style, CliError> 
         }
         return Ok(Style::new(theme, color, ascii));
     }
-    let text = std::fs::read_to_string(theme).map_err(CliError::io(format!("read the theme {theme}")))?;
+    let text = read_plain(Path::new(theme)).map_err(CliError::io(format!("read the theme {theme}")))?;
     Style::from_theme(&text, theme, color, ascii).map_err(|error| CliError::Usage(error.to_string()))
 }
 
@@ -170,10 +170,9 @@ fn keymap(session: &Session) -> Result<Keymap, CliError> {
     let wrong = |error: crate::app::KeymapError| CliError::Usage(error.to_string());
     let own = screen.keys_as_keymap();
     let file = match &screen.keymap {
-        Some(path) => Some((
-            std::fs::read_to_string(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?,
-            path.display().to_string(),
-        )),
+        Some(path) => {
+            Some((read_plain(path).map_err(CliError::io(format!("read the keymap {}", path.display())))?, path.display().to_string()))
+        }
         None => None,
     };
     match (file, own) {

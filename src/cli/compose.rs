@@ -2,7 +2,7 @@
 //! said plainly.
 
 use super::error::CliError;
-use crate::config::{Config, Env, ProviderConfig, env_var, secret};
+use crate::config::{Config, Env, ProviderConfig, env_var, read_plain, secret};
 use crate::llm::discover::{Found, PROBE_TIME, discover, usual_candidates};
 use crate::llm::openai::OpenAiModel;
 use crate::llm::scripted::ScriptedModel;
@@ -118,7 +118,7 @@ fn scripted(choice: Choice<'_>, notice: Option<&str>) -> Result<Chosen, CliError
 
 /// A script's file.
 fn read_script(path: &Path) -> Result<ScriptedModel, CliError> {
-    let text = std::fs::read_to_string(path).map_err(CliError::io(format!("read the script {}", path.display())))?;
+    let text = read_plain(path).map_err(CliError::io(format!("read the script {}", path.display())))?;
     Ok(ScriptedModel::from_str(&text, &path.display().to_string())?)
 }
 

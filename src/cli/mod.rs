@@ -116,6 +116,8 @@ fn log(session: &Session, out: &mut Out) -> Result<logs::Logging, CliError> {
     Ok(logging)
 }
 
+/// Handles that the async runtime and its signals need.
+const HANDLES_MIN: usize = 12;
 /// Threads for the members' work, on any machine: it is waiting, mostly for servers and sometimes for the disk.
 const WORKERS: usize = 4;
 
@@ -128,7 +130,23 @@ enum Threads {
     Many,
 }
 
+/// The async runtime does not answer but panics where it cannot open its own handles: so that is tried before.
+fn check_handles() -> Result<(), CliError> {
+    let mut held = Vec::new();
+    for number in 0..HANDLES_MIN {
+        match std::fs::File::open("/dev/null") {
+            Ok(file) => held.push(file),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => {
+                return Err(CliError::Failed(format!("only {number} more files can be opened ({error}): raise the limit (`ulimit -n`)")));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn block_on(threads: Threads, command: impl Future<Output = Result<Exit, CliError>>) -> Result<Exit, CliError> {
+    check_handles()?;
     let mut builder = match threads {
         Threads::One => tokio::runtime::Builder::new_current_thread(),
         Threads::Many => tokio::runtime::Builder::new_multi_thread(),

@@ -26,8 +26,10 @@ fn mention(out: &mut Out, faults: &[Fault]) {
     faults.iter().for_each(|fault| out.say(&format!("warning: {fault}")));
 }
 
-fn team(store: &TeamStore) -> Result<TeamConfig, CliError> {
-    Ok(store.team()?.map(|(team, _)| team).unwrap_or_default())
+fn team(store: &TeamStore, out: &mut Out) -> Result<TeamConfig, CliError> {
+    let team = store.team()?.map(|(team, _)| team).unwrap_or_default();
+    mention(out, &TeamStore::team_faults(&team));
+    Ok(team)
 }
 
 fn board(store: &TeamStore, out: &mut Out) -> Result<Board, CliError> {
@@ -103,6 +105,7 @@ pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliE
     let there = store.team()?;
     let exists = there.is_some();
     let team = there.map(|(team, _)| team).unwrap_or_default();
+    mention(out, &TeamStore::team_faults(&team));
     let counts = board(&store, out)?.counts();
     let requests = store.requests()?;
     mention(out, &requests.faults);
@@ -172,7 +175,7 @@ struct MemberLine<'a> {
 /// `team`
 pub fn members(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
     let store = session.store()?;
-    let team = team(&store)?;
+    let team = team(&store, out)?;
     let history = history(&store)?;
     let mut table = Table::new(&[
         ("name", Align::Left),
@@ -220,7 +223,7 @@ pub fn inbox(session: &Session, args: &InboxArgs, out: &mut Out) -> Result<Exit,
     let reader = Party::read(args.name.trim());
     let mut messages = Vec::new();
     let mut offset = 0;
-    let name = if reader == Party::Human { None } else { Some(known(&team(&store)?, &args.name)?) };
+    let name = if reader == Party::Human { None } else { Some(known(&team(&store, out)?, &args.name)?) };
     loop {
         let Mail { messages: read, next, faults, .. } = match &name {
             None => store.human_mail_after(offset, CHUNK)?,

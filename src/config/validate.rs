@@ -9,6 +9,8 @@ use crate::domain::names::nearest;
 
 /// The shortest tool output that still tells a model something, in characters.
 const OUTPUT_MIN: usize = 200;
+/// The longest tool output that is kept in memory, in characters.
+const OUTPUT_MAX: usize = 10_000_000;
 
 /// The first value that is out of range.
 pub(super) fn check(config: &Config, provenance: &Provenance, protocols: &[&str]) -> Result<(), ConfigError> {
@@ -32,6 +34,9 @@ pub(super) fn check(config: &Config, provenance: &Provenance, protocols: &[&str]
     }
     if team.output_limit < OUTPUT_MIN {
         return wrong(&["limits", "output_limit"], format!("a whole number from {OUTPUT_MIN} up"), team.output_limit.to_string());
+    }
+    if team.output_limit > OUTPUT_MAX {
+        return wrong(&["limits", "output_limit"], format!("a whole number up to {OUTPUT_MAX}"), team.output_limit.to_string());
     }
     for (name, provider) in &config.providers {
         let times = [

@@ -67,6 +67,9 @@ impl Envelope {
     }
 }
 
+/// The names of a line's own fields, and of the nests.
+const FIELDS: [&str; 8] = ["id", "type", "from", "to", "content", "timestamp", "extra", "metadata"];
+
 #[derive(Serialize, Deserialize)]
 struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,9 +111,15 @@ impl<'de> Deserialize<'de> for Envelope {
         let mut wire = Wire::deserialize(d)?;
         for nest in ["extra", "metadata"] {
             if let Some(serde_json::Value::Object(inner)) = wire.extra.remove(nest) {
-                inner.into_iter().for_each(|(key, value)| {
+                // A nested field never passes for one of the message's own: it would stand twice in the line, and the line
+                // could not be read again.
+                let (own, free): (Extra, Extra) = inner.into_iter().partition(|(key, _)| FIELDS.contains(&key.as_str()));
+                free.into_iter().for_each(|(key, value)| {
                     wire.extra.entry(key).or_insert(value);
                 });
+                if !own.is_empty() {
+                    wire.extra.insert(nest.to_owned(), own.into());
+                }
             }
         }
         let id = ["request_id", "requestId"].iter().find_map(|key| wire.extra.remove(*key));

@@ -107,6 +107,7 @@ mod network;
 pub mod openai;
 mod outgoing;
 mod pieces;
+pub mod recorded;
 pub mod scripted;
 pub mod settings;
 mod sse;

@@ -25,6 +25,7 @@ pub enum Payload {
 pub struct Decoder {
     line: Vec<u8>,
     data: String,
+    balance: Balance,
     event: String,
     after_cr: bool,
     begun: bool,
@@ -77,22 +78,25 @@ impl Decoder {
     }
 
     fn add(&mut self, value: &str, out: &mut Vec<Payload>) {
-        if !self.data.is_empty() && is_whole(&self.data) {
+        if self.balance.is_whole(&self.data) {
             self.dispatch(out);
         }
         if self.data.len() + value.len() > EVENT_MAX {
             out.push(Payload::Unreadable(self.data.len() + value.len()));
             self.data.clear();
+            self.balance = Balance::default();
             return;
         }
         if !self.data.is_empty() {
             self.data.push(' ');
         }
         self.data.push_str(value);
+        self.balance.add(value);
     }
 
     fn dispatch(&mut self, out: &mut Vec<Payload>) {
         let data = std::mem::take(&mut self.data);
+        self.balance = Balance::default();
         let event = std::mem::take(&mut self.event);
         let text = data.trim();
         match text {
@@ -105,8 +109,46 @@ impl Decoder {
     }
 }
 
-fn is_whole(text: &str) -> bool {
-    text.trim() == "[DONE]" || is_json(text)
+/// Tells when gathered data has become a whole document, without reading all of it again for each line: an event of a
+/// million short lines must not cost a million times its length.
+#[derive(Debug, Default)]
+struct Balance {
+    depth: usize,
+    in_text: bool,
+    escaped: bool,
+    /// It was balanced once and no JSON: more of it does not make it so.
+    hopeless: bool,
+}
+
+impl Balance {
+    fn add(&mut self, value: &str) {
+        for byte in value.bytes() {
+            if self.in_text {
+                match byte {
+                    _ if std::mem::take(&mut self.escaped) => {}
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_text = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_text = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_whole(&mut self, data: &str) -> bool {
+        if data.is_empty() || self.depth > 0 || self.in_text || self.hopeless {
+            return false;
+        }
+        let whole = data.trim() == "[DONE]" || is_json(data);
+        self.hopeless = !whole;
+        whole
+    }
 }
 
 fn is_json(text: &str) -> bool {
@@ -153,6 +195,14 @@ mod tests {
     #[test]
     fn data_over_several_lines_is_one_event() {
         assert_eq!(read(&[b"data: {\"a\":\ndata: 1}\n\n"]), [json("{\"a\": 1}")]);
+    }
+
+    #[test]
+    fn an_event_of_very_many_lines_costs_its_length_and_not_its_square() {
+        let closing = format!("data: [[1]\n{}data: ]\n\n", "data: ,[1]\n".repeat(200_000));
+        assert_eq!(read(&[closing.as_bytes()]).len(), 1);
+        let hopeless = format!("data: [{}1]x]\n{}\n", "1,".repeat(200_000), "data: ]\n".repeat(200_000));
+        assert!(matches!(read(&[hopeless.as_bytes()])[..], [Payload::Unreadable(_)]));
     }
 
     #[test]

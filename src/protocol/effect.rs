@@ -137,8 +137,10 @@ pub enum Mark {
     Driving(bool),
     /// How plans are decided from now on.
     PlanMode(crate::domain::settings::PlanMode),
-    /// Fields of other programs in the team's file.
-    TeamExtra(crate::domain::Extra),
+    /// A file that cannot be read has this number: no new task gets it or one before it.
+    NumberTaken(TaskId),
+    /// What others wrote into the team's file: their fields, and entries that are no members.
+    TeamExtra { extra: crate::domain::Extra, unread: Vec<serde_json::Value> },
 }
 
 /// A change of one part of a member's record.

@@ -14,7 +14,7 @@ mod requests;
 
 use crate::domain::{EventRecord, Party, Refusal, Reply, TeamCommand, TeamSettings, Timestamp};
 use crate::runtime::{LiveBoard, Team, clock};
-use crate::store::TeamStore;
+use crate::store::{Key, TeamStore};
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -67,7 +67,8 @@ impl RemoteTeam {
 impl Files {
     /// The lock is tried only where there is a team, since trying it makes its folder.
     fn runner(&self) -> Result<Runner, Refusal> {
-        if self.store.team()?.is_none() {
+        // Whether it can be read is the business of whoever opens it.
+        if self.store.backend().get(&Key::Team)?.is_none() {
             return Ok(Runner::Nobody);
         }
         Ok(if self.store.lock_team()?.is_some() { Runner::Nobody } else { Runner::Elsewhere })

@@ -19,6 +19,7 @@ struct State {
     entities: BTreeMap<Key, Stored>,
     logs: HashMap<Topic, Vec<u8>>,
     archived: Vec<(Topic, String, Vec<u8>)>,
+    aside: Vec<(Key, Vec<u8>)>,
     team_locked: bool,
 }
 
@@ -152,6 +153,17 @@ impl Backend for MemoryBackend {
         drop(state);
         self.tell(&Change::Key(key.clone()));
         Ok(Put::Applied(revision))
+    }
+
+    fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        let name = key.file_name()?;
+        let Some(there) = self.state().entities.remove(key) else { return Ok(None) };
+        let mut state = self.state();
+        state.aside.push((key.clone(), there.bytes));
+        let path = PathBuf::from(format!("{}/{name}.damaged-{}", key.folder().path(), state.aside.len()));
+        drop(state);
+        self.tell(&Change::Key(key.clone()));
+        Ok(Some(path))
     }
 
     fn delete(&self, key: &Key, expect: super::Revision) -> Result<Put, StoreError> {

@@ -154,6 +154,37 @@ pub enum StoreError {
     BadName { name: String, reason: &'static str },
 }
 
+impl StoreError {
+    /// Whether the same call may succeed later without anybody mending a file: the disk is full or failed once, handles or
+    /// memory ran out, a lock was held.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => may_pass(source),
+            Self::Busy { .. } | Self::Contended { .. } => true,
+            Self::NotPlain { .. } | Self::Corrupt { .. } | Self::Watch { .. } | Self::TooLarge { .. } | Self::BadName { .. } => false,
+        }
+    }
+
+    /// Whether the place holds something that can never be read as what belongs there.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::NotPlain { .. } | Self::Corrupt { .. } => true,
+            Self::Io { .. }
+            | Self::TooLarge { .. }
+            | Self::Watch { .. }
+            | Self::Busy { .. }
+            | Self::Contended { .. }
+            | Self::BadName { .. } => false,
+        }
+    }
+}
+
+fn may_pass(source: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let passing = [Errno::NOSPC, Errno::DQUOT, Errno::IO, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN, Errno::INTR, Errno::FBIG];
+    source.raw_os_error().is_some_and(|code| passing.iter().any(|errno| errno.raw_os_error() == code))
+}
+
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         Self::Store(error.to_string())
@@ -186,6 +217,9 @@ pub trait Backend: Send + Sync {
     fn get(&self, key: &Key) -> Result<Option<Stored>, StoreError>;
     /// Writes an entity if what is there is as expected.
     fn put(&self, key: &Key, expect: Expect, bytes: &[u8]) -> Result<Put, StoreError>;
+    /// Moves what has an entity's name aside, whatever it is, and tells under which path; `None` when nothing is there. For
+    /// files that cannot be read as what they should be: nothing of them is lost, and the name is free again.
+    fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, StoreError>;
     /// Removes an entity if it is as expected. `Applied` carries the old revision.
     fn delete(&self, key: &Key, expect: Revision) -> Result<Put, StoreError>;
     /// Which entities there are.

@@ -97,7 +97,8 @@ fn files(session: &Session) -> Vec<Check> {
         });
         let tasks = store.tasks().map_err(|error| error.to_string())?;
         let requests = store.requests().map_err(|error| error.to_string())?;
-        let faults: Vec<String> = tasks.faults.iter().chain(&requests.faults).map(ToString::to_string).collect();
+        let members = team.as_ref().map(|(team, _)| crate::store::TeamStore::team_faults(team)).unwrap_or_default();
+        let faults: Vec<String> = tasks.faults.iter().chain(&requests.faults).chain(&members).map(ToString::to_string).collect();
         if faults.is_empty() {
             checks.push(Check::ok(
                 WORKSPACE,

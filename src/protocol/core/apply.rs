@@ -134,7 +134,8 @@ impl TeamCore {
             Mark::Stopping(reason) => self.stopping = reason,
             Mark::Driving(driving) => self.driving = driving,
             Mark::PlanMode(mode) => self.settings.plans = mode,
-            Mark::TeamExtra(extra) => self.extra = extra,
+            Mark::NumberTaken(id) => self.taken = self.taken.max(id.0),
+            Mark::TeamExtra { extra, unread } => (self.extra, self.unread) = (extra, unread),
         }
     }
 

@@ -16,7 +16,7 @@ type Decision = Result<Vec<Effect>, Refusal>;
 impl TeamCore {
     pub(super) fn create_task(&self, by: &Party, subject: &str, description: &str, blocked_by: &[TaskId], now: Timestamp) -> Decision {
         let subject = checked_subject(subject)?;
-        let id = self.board.next_id();
+        let id = self.board.next_id().max(TaskId(self.taken.saturating_add(1)));
         self.board.check_blockers(id, blocked_by)?;
         let mut task = Task::new(id, subject);
         task.description = description.to_owned();

@@ -57,10 +57,13 @@ pub struct TeamCore {
     protocol: String,
     protocol_config: collaboration::ProtocolConfig,
     extra: Extra,
+    unread: Vec<serde_json::Value>,
     members: Vec<Arc<Member>>,
     seats: HashMap<MemberName, Seat>,
     resting: BTreeSet<(usize, MemberName)>,
     board: Board,
+    /// The highest number that a file which cannot be read has; 0 = none.
+    taken: u64,
     requests: HashMap<RequestId, Arc<Request>>,
     pending: Vec<RequestId>,
     plans: HashMap<MemberName, RequestId>,
@@ -129,6 +132,7 @@ impl TeamCore {
             team_name: self.name.clone(),
             protocol: self.protocol.clone(),
             members: self.members.iter().map(|m| Member::clone(m)).collect(),
+            unread: self.unread.clone(),
             extra: self.extra.clone(),
         }
     }

@@ -5,11 +5,15 @@ use super::TeamCore;
 use super::board::changed;
 use super::members::StartKind;
 use crate::domain::event::{NoticeLevel, TaskChange};
+use crate::domain::text::one_line;
 use crate::domain::{
     Envelope, Member, MemberName, MemberStatus, MessageKind, Party, Refusal, Request, RequestKind, RequestState, SpawnOrder, Task, TaskId,
     TaskStatus, TeamConfig, TeamEvent, Timestamp,
 };
 use std::sync::Arc;
+
+/// The longest notice about an entry that cannot be read, in characters.
+const UNREAD_MAX: usize = 300;
 
 impl TeamCore {
     pub(super) fn outside(&self, outside: &Outside, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
@@ -157,7 +161,10 @@ impl TeamCore {
 
     /// The team's file was written: requested members start, words of others are taken over, removed ones go unless they run.
     fn outside_team(&self, team: &TeamConfig, now: Timestamp) -> Vec<Effect> {
-        let mut effects = vec![Effect::Mark(Mark::TeamExtra(team.extra.clone()))];
+        let mut effects = vec![Effect::Mark(Mark::TeamExtra { extra: team.extra.clone(), unread: team.unread.clone() })];
+        if team.unread != self.unread {
+            effects.extend(team.unread_reasons().map(|why| warning(one_line(&format!("team/config.json: {why}"), UNREAD_MAX), None)));
+        }
         for (at, seen) in team.members.iter().enumerate() {
             if team.members[..at].iter().any(|earlier| earlier.name.same(seen.name.as_str())) {
                 continue;
@@ -165,7 +172,7 @@ impl TeamCore {
             effects.extend(self.outside_member(seen));
         }
         for member in &self.members {
-            let kept = team.members.iter().any(|seen| seen.name == member.name);
+            let kept = team.members.iter().any(|seen| seen.name == member.name) || team.is_unread(member.name.as_str());
             if !kept && !self.runs_or_starts(member) && !member.name.is_lead() {
                 effects.extend(self.release_all_of(&member.name, "released: its owner was taken off the team", now));
                 effects.extend(self.withdraw_all_of(&member.name, "the member was taken off the team"));

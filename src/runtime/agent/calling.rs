@@ -19,7 +19,7 @@ impl Agent {
         if let Some(halt) = self.take_halt() {
             return Ok(halt);
         }
-        match self.take_in() {
+        match self.take_in().await {
             Ok(intake) if intake.end.is_some() => {
                 let reason = intake.end.map(|end| end.reason).unwrap_or_default();
                 return Ok(TurnInput::Stop { reason });

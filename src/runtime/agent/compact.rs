@@ -34,8 +34,8 @@ impl Agent {
         let summary = self.with_identity(&words).await;
         let kept = if words.starts_with("Earlier parts") { self.messages.len() } else { kept };
         let from = self.messages.len() - kept;
-        let entry = TranscriptEntry::Compacted { at: clock::now(), summary: summary.clone(), kept };
-        if let Err(error) = self.env.store.append_transcript(&self.member.name, &[entry]) {
+        // Without it on disk a restart has the whole conversation again, which is right, only longer: so the member goes on.
+        if let Err(error) = self.keep(TranscriptEntry::Compacted { at: clock::now(), summary: summary.clone(), kept }).await {
             tracing::error!(%error, "transcript not written");
         }
         let tail = self.messages.split_off(from);

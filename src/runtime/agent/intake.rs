@@ -42,25 +42,25 @@ impl Agent {
     }
 
     /// Moves everything that waits into the conversation.
-    pub(super) fn take_in(&mut self) -> Result<Intake, String> {
+    pub(super) async fn take_in(&mut self) -> Result<Intake, String> {
         self.poll_down();
         let mut intake = Intake::default();
-        if let Some(from) = self.take_mail()? {
+        if let Some(from) = self.take_mail().await? {
             intake.cause = Some(format!("mail from {from}"));
         }
         while let Some(input) = self.queue.pop_front() {
             match input {
                 AgentInput::Mail => {}
                 AgentInput::Tell { text, cause } => {
-                    self.append(ChatMessage::user(text))?;
+                    self.append(ChatMessage::user(text)).await?;
                     intake.cause = Some(cause.to_owned());
                 }
                 AgentInput::Claimed(task) => {
-                    self.append(ChatMessage::user(format::claimed(&task)))?;
+                    self.append(ChatMessage::user(format::claimed(&task))).await?;
                     intake.cause = Some(format!("claimed task {}", task.id));
                 }
                 AgentInput::GoOn { task, why } => {
-                    if self.go_on(task.as_deref(), &why)? {
+                    if self.go_on(task.as_deref(), &why).await? {
                         intake.cause = Some("resumed".to_owned());
                     }
                 }
@@ -69,7 +69,7 @@ impl Agent {
                     let mark = format!("<plan-verdict request=\"{}\"", request.id);
                     let known = self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.starts_with(&mark)));
                     if !known {
-                        self.append(ChatMessage::user(format::verdict(&request)))?;
+                        self.append(ChatMessage::user(format::verdict(&request))).await?;
                         intake.cause = Some(format!("plan {} {}", request.id, request.state.word()));
                     }
                 }
@@ -84,7 +84,7 @@ impl Agent {
     }
 
     /// Takes up what a cut-off conversation left; says whether there was anything.
-    fn go_on(&mut self, task: Option<&Task>, why: &str) -> Result<bool, String> {
+    async fn go_on(&mut self, task: Option<&Task>, why: &str) -> Result<bool, String> {
         let told = |start: &str| self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.contains(start)));
         let text = match task {
             Some(task) if !told(&format::claim_mark(task.id)) => format::claimed(task),
@@ -97,7 +97,7 @@ impl Agent {
             }
             None => return Ok(false),
         };
-        self.append(ChatMessage::user(text))?;
+        self.append(ChatMessage::user(text)).await?;
         Ok(true)
     }
 
@@ -110,7 +110,7 @@ impl Agent {
 
     /// Reads new mail and takes it in: the line that records it carries the inbox offset, so that effect and
     /// acknowledgement are one append. Returns who wrote last.
-    fn take_mail(&mut self) -> Result<Option<String>, String> {
+    async fn take_mail(&mut self) -> Result<Option<String>, String> {
         if !std::mem::take(&mut self.mail) {
             return Ok(None);
         }
@@ -123,8 +123,7 @@ impl Agent {
             if mail.next == self.offset {
                 return Ok(from);
             }
-            let entry = TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: mail.messages.clone() };
-            self.env.store.append_transcript(&self.member.name, &[entry]).map_err(|e| format!("the transcript cannot be written: {e}"))?;
+            self.keep(TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: mail.messages.clone() }).await?;
             self.offset = mail.next;
             if let Some(last) = mail.messages.last() {
                 from = Some(last.from.to_string());

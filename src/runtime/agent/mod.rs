@@ -6,6 +6,7 @@
 mod calling;
 mod compact;
 mod intake;
+mod keeping;
 mod port;
 mod tools;
 
@@ -88,7 +89,7 @@ enum TurnEnd {
 /// Runs a member until it ends. The report of the end is the last thing it sends.
 pub async fn run(seat: Seat) {
     let mut agent = Agent::new(seat.member, seat.team, &seat.protocol, seat.env, seat.up, seat.down);
-    let end = match agent.load(seat.resume, seat.inbox_end) {
+    let end = match agent.load(seat.resume, seat.inbox_end).await {
         Ok(()) => agent.live().await,
         Err(reason) => End { failed: true, reason },
     };
@@ -148,7 +149,7 @@ impl Agent {
     }
 
     /// Takes up the conversation on disk, or marks the beginning of a new one.
-    fn load(&mut self, resume: bool, inbox_end: u64) -> Result<(), String> {
+    async fn load(&mut self, resume: bool, inbox_end: u64) -> Result<(), String> {
         let name = &self.member.name;
         if resume {
             let (entries, faults) = self.env.store.transcript(name).map_err(|e| e.to_string())?;
@@ -168,9 +169,7 @@ impl Agent {
         if resume {
             self.first_words();
         }
-        let name = &self.member.name;
-        let started = TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset };
-        self.env.store.append_transcript(name, &[started]).map(|_| ()).map_err(|e| e.to_string())
+        self.keep(TranscriptEntry::Started { at: clock::now(), generation: self.member.generation, inbox_offset: self.offset }).await
     }
 
     /// A member that was cut off before its first instruction reached the transcript is told it now.
@@ -183,7 +182,7 @@ impl Agent {
     async fn live(&mut self) -> End {
         let mut outcome = Outcome::Done;
         loop {
-            match self.take_in() {
+            match self.take_in().await {
                 Ok(intake) => {
                     if let Some(end) = intake.end {
                         return end;
@@ -222,7 +221,7 @@ impl Agent {
         let mut effects: VecDeque<TurnEffect> = turn.handle(TurnInput::Begin).into();
         while let Some(effect) = effects.pop_front() {
             let next = match effect {
-                TurnEffect::Append(message) => match self.append(message) {
+                TurnEffect::Append(message) => match self.append(message).await {
                     Ok(()) => continue,
                     Err(reason) => return TurnEnd::End(End { failed: true, reason }),
                 },
@@ -254,14 +253,13 @@ impl Agent {
     }
 
     /// Adds to the conversation and its transcript.
-    fn append(&mut self, message: ChatMessage) -> Result<(), String> {
+    async fn append(&mut self, message: ChatMessage) -> Result<(), String> {
         if let ChatMessage::Assistant { text, .. } = &message
             && !text.trim().is_empty()
         {
             self.last_text.clone_from(text);
         }
-        let entry = TranscriptEntry::Message { at: clock::now(), message: message.clone() };
-        self.env.store.append_transcript(&self.member.name, &[entry]).map_err(|e| format!("the transcript cannot be written: {e}"))?;
+        self.keep(TranscriptEntry::Message { at: clock::now(), message: message.clone() }).await?;
         self.push(message);
         Ok(())
     }

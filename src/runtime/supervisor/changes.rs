@@ -1,8 +1,7 @@
 //! The files changed: what others wrote becomes an input, what we wrote is known already.
 
 use super::Supervisor;
-use crate::domain::event::NoticeLevel;
-use crate::domain::{Envelope, MemberName, RequestId, TaskId, TeamEvent};
+use crate::domain::{Envelope, MemberName, RequestId, TaskId};
 use crate::protocol::{Input, Outside};
 use crate::store::{Change, Key, StoreError, Topic};
 use std::collections::HashSet;
@@ -126,10 +125,5 @@ impl Supervisor {
         for name in names {
             self.inbox_changed(&name);
         }
-    }
-
-    pub(super) fn notice_store(&mut self, error: &str) {
-        let text = crate::domain::text::one_line(error, 500);
-        self.record(TeamEvent::Noticed { level: NoticeLevel::Error, text, name: None });
     }
 }

@@ -3,9 +3,9 @@
 use super::super::inbound::ReplyTo;
 use super::{Supervisor, answer};
 use crate::domain::{Envelope, MessageId, Request, Task, TaskId, TeamEvent};
-use crate::protocol::{Effect, Outside};
+use crate::protocol::{Effect, Mark, Outside};
 use crate::runtime::clock;
-use crate::store::{Expect, Key, PutOf, Revision, StoreError};
+use crate::store::{Expect, Key, PutOf, Revision, StoreError, TeamStore};
 use std::sync::Arc;
 
 /// Ids of own messages that are remembered, to tell own mail from others' when an inbox grew.
@@ -90,7 +90,15 @@ impl Supervisor {
 
     fn save_task(&mut self, task: &Arc<Task>, expect: Expect) -> Result<Carried, StoreError> {
         let key = Key::Task(task.id);
-        Ok(match self.env.store.put_task(task, expect)? {
+        let put = match self.insist(&key, expect, |store, expect| store.put_task(task, expect)) {
+            // The number belongs to a file that cannot be read: the next one is taken instead.
+            Err(error) if error.is_damage() && expect == Expect::Absent => {
+                self.core.mark(Mark::NumberTaken(task.id));
+                return Ok(Carried::Lost(Box::new(Outside::TaskGone(task.id))));
+            }
+            put => put?,
+        };
+        Ok(match put {
             PutOf::Applied(revision) => {
                 self.known(key, revision);
                 Carried::Done
@@ -123,7 +131,8 @@ impl Supervisor {
 
     fn save_request(&mut self, request: &Arc<Request>, expect: Expect) -> Result<Carried, StoreError> {
         let key = Key::Request(request.id.clone());
-        Ok(match self.env.store.put_request(request, expect)? {
+        let put = self.insist(&key, expect, |store, expect| store.put_request(request, expect))?;
+        Ok(match put {
             PutOf::Applied(revision) => {
                 self.known(key, revision);
                 Carried::Done
@@ -150,7 +159,8 @@ impl Supervisor {
         let mut outside = None;
         for _ in 0..super::RETRIES {
             let expect = self.expect(&Key::Team);
-            match self.env.store.put_team(&self.core.team_config(), expect) {
+            let team = self.core.team_config();
+            match self.insist(&Key::Team, expect, |store, expect| store.put_team(&team, expect)) {
                 Ok(PutOf::Applied(revision)) => {
                     self.known(Key::Team, revision);
                     if let Some(team) = outside {
@@ -165,7 +175,10 @@ impl Supervisor {
                 Ok(PutOf::Lost(None)) => {
                     self.revisions.remove(&Key::Team);
                 }
-                Err(error) => return Carried::Failed(error.to_string()),
+                Err(error) => {
+                    self.team_dirty = Some(clock::now().plus(super::trouble::PAUSE));
+                    return Carried::Failed(error.to_string());
+                }
             }
         }
         Carried::Failed("team/config.json: another process keeps changing it".into())
@@ -179,7 +192,28 @@ impl Supervisor {
         }
     }
 
-    fn deliver(&mut self, message: &Envelope) -> Result<Carried, StoreError> {
+    /// A write over a known version. Where something now lies there that can never be read, it is moved aside, and ours,
+    /// which is the last version that could be, is written anew.
+    fn insist<T>(
+        &mut self,
+        key: &Key,
+        expect: Expect,
+        put: impl Fn(&TeamStore, Expect) -> Result<PutOf<T>, StoreError>,
+    ) -> Result<PutOf<T>, StoreError> {
+        match put(&self.env.store, expect) {
+            Err(error) if error.is_damage() && expect != Expect::Absent => {
+                if let Some(aside) = self.env.store.set_aside(key)? {
+                    self.notice_store(&format!("{error}; it was moved to {}, and the last good version is written again", aside.display()));
+                }
+                self.revisions.remove(key);
+                put(&self.env.store, Expect::Absent)
+            }
+            put => put,
+        }
+    }
+
+    /// Writes a message into its inbox.
+    pub(super) fn deliver(&mut self, message: &Envelope) -> Result<Carried, StoreError> {
         self.env.store.deliver(message)?;
         if let Some(MessageId(id)) = &message.id {
             self.own_mail.insert(id.clone());

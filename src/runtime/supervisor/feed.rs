@@ -33,26 +33,6 @@ impl Supervisor {
         self.log.push(record);
     }
 
-    /// Writes what was recorded since the last time, in one append.
-    pub(super) fn write_log(&mut self) {
-        if self.log.is_empty() {
-            return;
-        }
-        let records = std::mem::take(&mut self.log);
-        if let Err(error) = self.env.store.append_events(&records) {
-            tracing::error!(%error, "the event log cannot be written");
-            let text = format!("the event log cannot be written: {error}");
-            let record = EventRecord {
-                v: EVENT_VERSION,
-                seq: self.seq,
-                at: clock::now(),
-                event: TeamEvent::Noticed { level: crate::domain::event::NoticeLevel::Error, text, name: None },
-            };
-            let shared = Arc::new(record);
-            self.subscribers.retain(|tx| tx.send(shared.clone()).is_ok());
-        }
-    }
-
     /// The state as events: what a screen that starts now has to know.
     pub(super) fn snapshot(&self) -> Vec<TeamEvent> {
         let mut events = vec![self.opened.1.clone(), TeamEvent::ProtocolChanged { name: self.core.protocol().to_owned() }];
@@ -105,7 +85,8 @@ impl Supervisor {
             let from = self.env.store.inbox_end(name).ok()?.saturating_sub(MAIL_MAX);
             self.env.store.mail_after(name, from, READ).ok().map(|mail| (name.as_str(), mail.messages))
         });
-        let human = self.env.store.human_mail_after(0, READ).map(|mail| mail.messages).unwrap_or_default();
+        let human_from = self.env.store.human_inbox_end().unwrap_or(0).saturating_sub(MAIL_MAX);
+        let human = self.env.store.human_mail_after(human_from, READ).map(|mail| mail.messages).unwrap_or_default();
         let mut all: Vec<Envelope> = inboxes
             .chain([("human", human)])
             .flat_map(|(to, mail)| mail.into_iter().map(|m| Envelope { to: to.to_owned(), ..m }))

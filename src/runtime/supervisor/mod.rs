@@ -11,6 +11,7 @@ mod open;
 mod schema;
 mod seats;
 mod timers;
+mod trouble;
 
 pub use open::{Opened, open};
 
@@ -55,6 +56,7 @@ pub struct Supervisor {
     inbox_seen: HashMap<MemberName, u64>,
     own_mail: HashSet<Arc<str>>,
     own_mail_order: VecDeque<Arc<str>>,
+    trouble: trouble::Trouble,
     missing: BTreeSet<Key>,
     opened: (crate::domain::Timestamp, crate::domain::TeamEvent),
     watching: bool,
@@ -81,7 +83,7 @@ impl Supervisor {
                     }
                 }
                 ended = self.seats.next_end() => self.seat_ended(ended),
-                () = timers::sleep_until(wake) => self.on_wake(),
+                () = timers::sleep_until(wake, self.trouble.next()) => self.on_wake(),
             }
             self.write_log();
         }
@@ -163,14 +165,16 @@ impl Supervisor {
                     break;
                 }
             };
-            match self.carry_out(effects, &mut reply) {
+            // Whoever gave a command is told when it fails; what happened anyway has letters that must not be lost.
+            let carried =
+                if matches!(input, Input::Command { .. }) { self.carry_out(effects, &mut reply) } else { self.carry_out_keeping(effects) };
+            match carried {
                 Carried::Done => {
                     taken = true;
                     break;
                 }
                 Carried::Lost(outside) => self.take_outside(*outside),
                 Carried::Failed(error) => {
-                    tracing::error!(%error, "store");
                     self.notice_store(&error);
                     answer(&mut reply, Err(Refusal::Store(error)));
                     break;
@@ -190,14 +194,14 @@ impl Supervisor {
         for _ in 0..SETTLE_MAX {
             let effects = self.core.settle(clock::now(), &mut self.ids);
             if effects.is_empty() {
-                return;
+                return self.settled(false);
             }
             match self.carry_out(effects, &mut None) {
                 Carried::Done => {}
                 Carried::Lost(outside) => self.take_outside(*outside),
                 Carried::Failed(error) => {
                     self.notice_store(&error);
-                    return;
+                    return self.settled(true);
                 }
             }
         }
@@ -211,7 +215,7 @@ impl Supervisor {
         for _ in 0..RETRIES {
             let Some(input) = waiting.last() else { return };
             let Ok(effects) = self.core.decide(input, clock::now(), &mut self.ids) else { return };
-            match self.carry_out(effects, &mut None) {
+            match self.carry_out_keeping(effects) {
                 Carried::Done => drop(waiting.pop()),
                 Carried::Lost(newer) => waiting.push(Input::Outside(*newer)),
                 Carried::Failed(error) => {
@@ -227,6 +231,24 @@ impl Supervisor {
             match self.execute(effect, reply) {
                 Carried::Done => {}
                 stopped => return stopped,
+            }
+        }
+        Carried::Done
+    }
+
+    /// Carries out what cannot be refused any more. When a write fails, the letters behind it are kept for later.
+    fn carry_out_keeping(&mut self, effects: Vec<Effect>) -> Carried {
+        let mut effects = VecDeque::from(effects);
+        while let Some(effect) = effects.pop_front() {
+            let letter = if let Effect::Deliver(letter) = &effect { Some(letter.clone()) } else { None };
+            match self.execute(effect, &mut None) {
+                Carried::Done => {}
+                Carried::Lost(outside) => return Carried::Lost(outside),
+                Carried::Failed(error) => {
+                    let behind = effects.into_iter().filter_map(|e| if let Effect::Deliver(letter) = e { Some(letter) } else { None });
+                    letter.into_iter().chain(behind).collect::<Vec<_>>().into_iter().for_each(|letter| self.keep_letter(letter));
+                    return Carried::Failed(error);
+                }
             }
         }
         Carried::Done
@@ -249,8 +271,7 @@ impl Supervisor {
                 self.on_report(name, generation, report, seen);
             }
         }
-        self.flush_team();
-        self.write_log();
+        self.write_rest();
     }
 }
 

@@ -6,19 +6,21 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{MemberName, TeamEvent, Timestamp};
+use crate::domain::{MemberName, TeamConfig, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
 use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
 use crate::runtime::env::RuntimeEnv;
 use crate::runtime::ids::RandomIds;
 use crate::runtime::inbound::Inbound;
-use crate::store::{Change, Fault, Guard, Key, Revision, StoreError, Topic};
+use crate::store::{Change, Fault, Guard, Key, Revision, StoreError, TeamStore, Topic};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+/// How much of the log's end tells who is on a team whose file is damaged, in bytes.
+const ROSTER_MAX: usize = 16 << 20;
 /// A log longer than this is moved aside at the next start.
 const LOG_MAX: u64 = 64 << 20;
 
@@ -66,9 +68,15 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
     let mut revisions = HashMap::new();
     let mut faults = Vec::new();
     let mut loaded = Loaded::default();
-    if let Some((team, revision)) = env.store.team()? {
-        revisions.insert(Key::Team, revision);
-        loaded.team = Some(team);
+    match env.store.team() {
+        Ok(Some((team, revision))) => {
+            faults.extend(TeamStore::team_faults(&team));
+            revisions.insert(Key::Team, revision);
+            loaded.team = Some(team);
+        }
+        Ok(None) => {}
+        Err(error) if error.is_damage() => loaded.team = Some(rebuilt(env, &error, &mut faults)?),
+        Err(error) => return Err(error),
     }
     let tasks = env.store.tasks()?;
     faults.extend(tasks.faults);
@@ -84,6 +92,16 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
     }
     loaded.lead_has_work = lead_has_work(env)?;
     Ok(Files { loaded, revisions, faults })
+}
+
+/// The team whose file is damaged: kept aside, and put together again from the event log.
+fn rebuilt(env: &RuntimeEnv, error: &StoreError, faults: &mut Vec<Fault>) -> Result<TeamConfig, StoreError> {
+    let aside = env.store.set_aside(&Key::Team)?.map_or_else(|| "nowhere".to_owned(), |path| path.display().to_string());
+    let team = env.store.team_of_events(ROSTER_MAX)?;
+    let names: Vec<&str> = team.members.iter().map(|member| member.name.as_str()).collect();
+    let roster = if names.is_empty() { "nobody".to_owned() } else { names.join(", ") };
+    faults.push(Fault::new(Key::Team, format_args!("{error}. It was moved to {aside}; by the event log the team is: {roster}")));
+    Ok(team)
 }
 
 /// Whether the lead was in the middle of something when its last process ended. Its status in the file may be older.
@@ -104,7 +122,12 @@ fn build(
     loaded: Loaded,
 ) -> Result<Supervisor, StoreError> {
     let now = clock::now();
-    if env.store.backend().end(&Topic::Events)? > LOG_MAX {
+    let too_long = match env.store.backend().end(&Topic::Events) {
+        Ok(end) => end > LOG_MAX,
+        Err(StoreError::TooLarge { .. }) => true,
+        Err(error) => return Err(error),
+    };
+    if too_long {
         env.store.backend().archive(&Topic::Events, &now.0.to_string())?;
     }
     let log_end = env.store.backend().end(&Topic::Events)?;
@@ -142,6 +165,7 @@ fn build(
         inbox_seen,
         own_mail: HashSet::new(),
         own_mail_order: VecDeque::new(),
+        trouble: super::trouble::Trouble::default(),
         missing: BTreeSet::new(),
         opened: (now, opened),
         watching: false,

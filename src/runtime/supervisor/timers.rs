@@ -7,6 +7,7 @@ use crate::runtime::clock;
 use crate::store::Change;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Statuses change often; the team's file follows them this much later, all at once.
 pub(super) const TEAM_DELAY: Duration = Duration::from_millis(200);
@@ -43,10 +44,11 @@ impl Timers {
     }
 }
 
-/// Sleeps until a moment of the wall clock; for ever without one.
-pub(super) async fn sleep_until(at: Option<Timestamp>) {
-    match at {
-        Some(at) => tokio::time::sleep(at.since(clock::now())).await,
+/// Sleeps until the first of two moments; for ever without one.
+pub(super) async fn sleep_until(at: Option<Timestamp>, or: Option<Instant>) {
+    let first = at.map(|at| at.since(clock::now())).into_iter().chain(or.map(|or| or.saturating_duration_since(Instant::now()))).min();
+    match first {
+        Some(wait) => tokio::time::sleep(wait).await,
         None => std::future::pending().await,
     }
 }
@@ -64,6 +66,7 @@ impl Supervisor {
         if self.team_dirty.is_some_and(|at| at <= now) {
             self.flush_team();
         }
+        self.try_again();
         if self.poll_at.is_some_and(|at| at <= now) {
             self.poll_at = (!self.watching).then(|| now.plus(Duration::from_secs(self.env.settings.poll_interval.max(1))));
             self.on_change(Change::Rescan);

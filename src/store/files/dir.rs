@@ -234,7 +234,8 @@ impl Dir {
         }
     }
 
-    fn is_free(&self, name: &str) -> Result<bool, StoreError> {
+    /// Whether nothing has this name.
+    pub(super) fn is_free(&self, name: &str) -> Result<bool, StoreError> {
         match fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(_) => Ok(false),
             Err(Errno::NOENT) => Ok(true),

@@ -43,6 +43,26 @@ pub(super) fn put(store: &FileBackend, key: &Key, expect: Expect, bytes: &[u8]) 
     Ok(Put::Applied(Revision::of(bytes)))
 }
 
+/// Names tried for what is moved aside.
+const ASIDE_TRIES: u32 = 10_000;
+
+pub(super) fn set_aside(store: &FileBackend, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+    let name = key.file_name()?;
+    let Some(dir) = store.folder(key.folder())? else { return Ok(None) };
+    let _lock = lock::acquire(store, Zone::from(key.folder()))?;
+    if dir.is_free(&name)? {
+        return Ok(None);
+    }
+    for number in 1..ASIDE_TRIES {
+        let aside = format!("{name}.damaged-{number}");
+        if dir.rename_from(&dir, &name, &aside, Landing::New)? {
+            dir.sync(store.0.durability)?;
+            return Ok(Some(dir.path().join(aside)));
+        }
+    }
+    Err(dir.io("move aside", &name, std::io::ErrorKind::AlreadyExists.into()))
+}
+
 pub(super) fn delete(store: &FileBackend, key: &Key, expect: Revision) -> Result<Put, StoreError> {
     let name = key.file_name()?;
     let Some(dir) = store.folder(key.folder())? else { return Ok(Put::Lost(None)) };

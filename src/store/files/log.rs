@@ -5,11 +5,13 @@ use super::lock::{self, Zone};
 use super::{Durability, FileBackend};
 use crate::store::lines::{self, Mend};
 use crate::store::{Lines, SIZE_MAX, StoreError, Topic};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, Stat};
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 
+/// A longer log is none of ours: looking through it for a line would take minutes. In bytes.
+const LOG_MAX: u64 = 1 << 30;
 const BLOCK: usize = 64 * 1024;
 const ARCHIVE_TRIES: u32 = 10_000;
 
@@ -29,16 +31,31 @@ pub(super) fn append(store: &FileBackend, topic: &Topic, lines: &[Vec<u8>]) -> R
     let (name, durability) = (topic.file_name(), durability(store, topic));
     let dir = store.make_folder(topic.folder().path())?;
     let _lock = lock::acquire(store, Zone::from(topic))?;
-    let (mut file, _, made) = dir.open_or_make(&name, OFlags::RDWR | OFlags::APPEND)?;
+    let (mut file, stat, made) = dir.open_or_make(&name, OFlags::RDWR | OFlags::APPEND)?;
+    checked_size(&dir, &name, &stat)?;
     mend(&dir, &name, &mut file)?;
-    file.write_all(&joined).map_err(|source| dir.io("append to", &name, source))?;
-    if durability == Durability::Synced {
-        file.sync_data().map_err(|source| dir.io("sync", &name, source))?;
+    let start = file.metadata().map_err(|source| dir.io("look at", &name, source))?.len();
+    let written = file.write_all(&joined).map_err(|source| dir.io("append to", &name, source)).and_then(|()| match durability {
+        Durability::Synced => file.sync_data().map_err(|source| dir.io("sync", &name, source)),
+        Durability::Buffered => Ok(()),
+    });
+    if let Err(error) = written {
+        take_back(&file, start, joined.len());
+        return Err(error);
     }
     if made {
         dir.sync(durability)?;
     }
     file.stream_position().map_err(|source| dir.io("append to", &name, source))
+}
+
+/// An append that failed leaves nothing: whoever is told so will do it again, and the half of it that a full disk took
+/// must not count then. Only what can be ours goes. Where this fails, the next append sets the torn line aside.
+fn take_back(file: &File, start: u64, length: usize) {
+    let ours = file.metadata().is_ok_and(|now| now.len() > start && now.len() - start <= length as u64);
+    if ours && let Err(error) = file.set_len(start) {
+        tracing::warn!(%error, "what a failed append left in a log could not be taken back");
+    }
 }
 
 /// Makes a tail without newline harmless. What was there stays readable in `NAME.jsonl.torn`.
@@ -103,8 +120,16 @@ pub(super) fn end(store: &FileBackend, topic: &Topic) -> Result<u64, StoreError>
 fn open(store: &FileBackend, topic: &Topic) -> Result<Option<(Dir, File, u64)>, StoreError> {
     let Some(dir) = store.folder(topic.folder())? else { return Ok(None) };
     let Some((file, stat)) = dir.open(&topic.file_name(), OFlags::RDONLY)? else { return Ok(None) };
-    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    let size = checked_size(&dir, &topic.file_name(), &stat)?;
     Ok(Some((dir, file, size)))
+}
+
+fn checked_size(dir: &Dir, name: &str, stat: &Stat) -> Result<u64, StoreError> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
+    if size > LOG_MAX {
+        return Err(StoreError::TooLarge { path: dir.path().join(name), size, max: LOG_MAX });
+    }
+    Ok(size)
 }
 
 pub(super) fn read_after(store: &FileBackend, topic: &Topic, offset: u64, max_bytes: usize) -> Result<Lines, StoreError> {

@@ -20,7 +20,7 @@ pub(super) use dir::Dir;
 use super::place::Folder;
 use super::{Backend, Expect, Guard, Key, KeyKind, Lines, LoadedBytes, Put, Revision, Sink, StoreError, Topic};
 use lock::{Gates, Zone};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What survives a power cut. Killed processes lose nothing either way.
@@ -90,6 +90,10 @@ impl Backend for FileBackend {
 
     fn put(&self, key: &Key, expect: Expect, bytes: &[u8]) -> Result<Put, StoreError> {
         entity::put(self, key, expect, bytes)
+    }
+
+    fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        entity::set_aside(self, key)
     }
 
     fn delete(&self, key: &Key, expect: Revision) -> Result<Put, StoreError> {

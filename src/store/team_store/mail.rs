@@ -53,6 +53,11 @@ impl TeamStore {
         self.backend.end(&Topic::Inbox(name.clone()))
     }
 
+    /// The offset after the person's last message.
+    pub fn human_inbox_end(&self) -> Result<u64, StoreError> {
+        self.backend.end(&Topic::HumanInbox)
+    }
+
     /// Moves a member's inbox aside (`NAME.gN.jsonl`), so that the next generation does not see it.
     pub fn archive_inbox(&self, name: &MemberName, generation: crate::domain::Generation) -> Result<(), StoreError> {
         self.backend.archive(&Topic::Inbox(name.clone()), &format!("g{}", generation.0))

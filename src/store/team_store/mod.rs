@@ -36,7 +36,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn new(place: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
+    /// A fault at a place; both are made safe to draw.
+    pub fn new(place: impl std::fmt::Display, reason: impl std::fmt::Display) -> Self {
         Self { place: one_line(&place.to_string(), REASON_MAX), reason: one_line(&reason.to_string(), REASON_MAX) }
     }
 }
@@ -111,6 +112,11 @@ impl TeamStore {
     pub fn watch(&self, sink: impl Fn(super::Change) + Send + Sync + 'static) -> Result<Guard, StoreError> {
         let sink: Sink = Box::new(sink);
         self.backend.watch(sink)
+    }
+
+    /// See [`Backend::set_aside`].
+    pub fn set_aside(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        self.backend.set_aside(key)
     }
 
     fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<(T, Revision)>, StoreError> {

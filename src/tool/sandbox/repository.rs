@@ -3,8 +3,12 @@
 //! A `.git` file is part of the workspace and may lie: it is followed only to a place that names the workspace itself.
 
 use super::places::GIT;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+/// The longest of git's one-line files, in bytes.
+const LINE_MAX: u64 = 64 << 10;
 
 /// Where git's data is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,16 +43,24 @@ fn above(workspace: &Path, home: Option<&Path>) -> Option<PathBuf> {
     workspace.ancestors().skip(1).find(fits).map(Path::to_owned)
 }
 
+/// One of git's one-line files. The workspace may have put anything there: what is no plain file, or long, is none.
+fn read(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let plain = std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= LINE_MAX);
+    plain.then(|| std::fs::File::open(path).ok()?.take(LINE_MAX).read_to_string(&mut text).ok())??;
+    Some(text)
+}
+
 /// The data folder that the `.git` file of a linked worktree leads to, if that one leads back.
 fn linked(file: &Path) -> Option<PathBuf> {
-    let text = std::fs::read_to_string(file).ok()?;
+    let text = read(file)?;
     let named = text.strip_prefix("gitdir:")?.trim();
     let folder = file.parent()?.join(named).canonicalize().ok()?;
-    let back = std::fs::read_to_string(folder.join("gitdir")).ok()?;
+    let back = read(&folder.join("gitdir"))?;
     if folder.join(back.trim()).canonicalize().ok()? != file.canonicalize().ok()? {
         return None;
     }
-    let common = std::fs::read_to_string(folder.join("commondir")).ok()?;
+    let common = read(&folder.join("commondir"))?;
     let data = folder.join(common.trim()).canonicalize().ok()?;
     let whole = data.join("HEAD").exists() && data.join("objects").is_dir() && folder.starts_with(data.join("worktrees"));
     whole.then_some(data)

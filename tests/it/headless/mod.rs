@@ -4,7 +4,7 @@ mod canary;
 mod ends;
 mod floods;
 mod limits;
-mod rig;
+pub mod rig;
 mod spending;
 mod team;
 mod verdicts;

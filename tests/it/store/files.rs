@@ -146,6 +146,16 @@ fn both_origins_tasks_configs_and_mail_are_read_as_they_are() {
 }
 
 #[test]
+fn a_nested_field_that_is_called_like_one_of_the_messages_own_does_not_spoil_the_line_it_is_written_to() {
+    let line = r#"{"from":"lead","content":"own","metadata":{"content":"nested","from":"human","plan":"x"}}"#;
+    let message: signoff::domain::Envelope = serde_json::from_str(line).unwrap();
+    let again: signoff::domain::Envelope = serde_json::from_str(&serde_json::to_string(&message).unwrap()).unwrap();
+    assert_eq!(again, message);
+    assert_eq!((again.content.as_str(), &again.extra["plan"], &again.extra["metadata"]["content"]), ("own", &"x".into(), &"nested".into()));
+    assert!(again.from.is_lead());
+}
+
+#[test]
 fn garbage_in_an_inbox_is_reported_once_and_passed_over() {
     let dir = workspace();
     let store = files(dir.path());

@@ -44,8 +44,23 @@ impl TestTeam {
     }
 
     pub fn open_with(dir: &Path, model: Arc<dyn ChatModel>, settings: TeamSettings, protocol_config: ProtocolConfig) -> Self {
+        let store = store_at(dir);
+        Self::open_fully(dir, model, settings, protocol_config, store)
+    }
+
+    /// Over another store.
+    pub fn open_over(dir: &Path, model: Arc<dyn ChatModel>, settings: TeamSettings, store: TeamStore) -> Self {
+        Self::open_fully(dir, model, settings, ProtocolConfig::default(), store)
+    }
+
+    fn open_fully(
+        dir: &Path,
+        model: Arc<dyn ChatModel>,
+        settings: TeamSettings,
+        protocol_config: ProtocolConfig,
+        store: TeamStore,
+    ) -> Self {
         let dir = dir.canonicalize().unwrap();
-        let store = store_at(&dir);
         let env = RuntimeEnv {
             model,
             model_name: "test-model".into(),

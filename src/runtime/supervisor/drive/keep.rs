@@ -3,7 +3,7 @@
 use super::super::{RETRIES, Supervisor};
 use crate::collaboration::{ArgValue, Engine, EngineSnapshot, ProtocolConfig, build};
 use crate::domain::MemberName;
-use crate::store::{Expect, PutOf};
+use crate::store::{Expect, Key, PutOf};
 
 /// The entity that holds a run between restarts: `team/snapshot.json`.
 const SNAPSHOT: &str = "snapshot";
@@ -55,6 +55,11 @@ impl Supervisor {
         let mut expect = match self.env.store.memory(&key) {
             Ok(Some((_, revision))) => Expect::At(revision),
             Ok(None) => Expect::Absent,
+            // What cannot be read is kept aside; the run goes on, and its next step is saved.
+            Err(error) if error.is_damage() => {
+                self.env.store.set_aside(&Key::Memory(key.clone())).map_err(|e| e.to_string())?;
+                Expect::Absent
+            }
             Err(error) => return Err(error.to_string()),
         };
         for _ in 0..RETRIES {

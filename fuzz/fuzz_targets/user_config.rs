@@ -1,0 +1,7 @@
+#![no_main]
+
+#[allow(dead_code, reason = "each target calls one of them")]
+#[path = "../../tests/it/durability/entries.rs"]
+mod entries;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| entries::user_config(bytes));
