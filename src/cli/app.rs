@@ -5,7 +5,7 @@ use super::demo;
 use super::doctor;
 use super::error::{CliError, Exit};
 use super::out::Out;
-use super::session::Session;
+use super::session::{Session, Walls};
 use super::team::{self, Opening};
 use crate::app::{ColorMode, Keymap, State, StateOptions};
 use crate::config::{AsciiMode, Env, env_var, read_plain};
@@ -204,5 +204,8 @@ pub fn demo_session(global: &super::args::Global, dir: Option<&Path>) -> Result<
     let dir = demo::prepare(dir)?;
     let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None)?;
     demo::configure(&mut session.loaded.config);
+    if session.walls == Walls::Wanted {
+        session.walls = Walls::Bundled;
+    }
     Ok(session)
 }

@@ -23,8 +23,19 @@ pub struct Session {
     pub env: Env,
     /// The settings file that `--config` names.
     pub config_flag: Option<PathBuf>,
-    /// Whether commands may be put behind the sandbox; `--unsafe-no-sandbox` says no.
-    pub sandboxed: bool,
+    /// Whether commands are put behind the sandbox.
+    pub walls: Walls,
+}
+
+/// Whether commands are put behind the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Walls {
+    /// Behind the strongest that works here.
+    Wanted,
+    /// The person wants none: `--unsafe-no-sandbox`.
+    Declined,
+    /// As [`Walls::Wanted`], and where the full one does not work nothing asks: every command is our own.
+    Bundled,
 }
 
 /// The environment of this process; what is not text is left out.
@@ -57,7 +68,14 @@ impl Session {
         };
         let protocols: Vec<&str> = registry::names().collect();
         let loaded = load(LoadInput { user_file, workspace: &workspace, env: &env, flags, trust: &trust, protocols: &protocols })?;
-        Ok(Self { workspace, loaded, places, env, config_flag: global.config.clone(), sandboxed: !global.unsafe_no_sandbox })
+        Ok(Self {
+            workspace,
+            loaded,
+            places,
+            env,
+            config_flag: global.config.clone(),
+            walls: if global.unsafe_no_sandbox { Walls::Declined } else { Walls::Wanted },
+        })
     }
 
     /// Tells which keys of an untrusted workspace were left out.

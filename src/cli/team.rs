@@ -2,7 +2,7 @@
 
 use super::compose::Chosen;
 use super::error::CliError;
-use super::session::Session;
+use super::session::{Session, Walls};
 use crate::collaboration::{ProtocolConfig, describe};
 use crate::config::Origin;
 use crate::config::instructions::{self, Instructions};
@@ -37,8 +37,8 @@ pub struct Opening {
     pub protocol: Option<String>,
     /// `AGENTS.md` of the project and of the person.
     pub instructions: Vec<Instructions>,
-    /// Whether commands may be put behind the sandbox.
-    pub sandboxed: bool,
+    /// Whether commands are put behind the sandbox.
+    pub walls: Walls,
 }
 
 impl Opening {
@@ -59,20 +59,22 @@ impl Opening {
             settings,
             chosen,
             instructions,
-            sandboxed: session.sandboxed,
+            walls: session.walls,
         })
     }
 }
 
 /// How commands are started, and what stands around them. Tries what works here, which takes about 50 ms.
-fn shell(workspace: &Path, sandboxed: bool) -> (ShellSettings, Wall) {
+fn shell(workspace: &Path, walls: Walls) -> (ShellSettings, Wall) {
     let guarded = ShellSettings::guarded();
-    if !sandboxed || !cfg!(target_os = "linux") {
-        return (guarded, Wall::Absent);
+    let without = if walls == Walls::Bundled { Wall::Bundled } else { Wall::Absent };
+    if walls == Walls::Declined || !cfg!(target_os = "linux") {
+        return (guarded, without);
     }
     let sandbox = Sandbox::new(SandboxPolicy::new(workspace), Surroundings::of_process());
     let wall = match sandbox.detection().tier {
         Tier::Full => Wall::Full,
+        Tier::Reduced | Tier::None if walls == Walls::Bundled => return (guarded, without),
         Tier::Reduced => Wall::Reduced,
         Tier::None => Wall::Unavailable,
     };
@@ -95,14 +97,14 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// # Errors
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
-    let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions, sandboxed } = opening;
+    let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions, walls } = opening;
     if settings.name.is_empty() {
         settings.name = named_after(&workspace);
     }
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     let place = workspace.clone();
-    let (shell, wall) = tokio::task::spawn_blocking(move || shell(&place, sandboxed))
+    let (shell, wall) = tokio::task::spawn_blocking(move || shell(&place, walls))
         .await
         .map_err(|error| CliError::Failed(format!("the sandbox could not be tried: {error}")))?;
     notices.push(format!("sandbox {}", wall.words()));

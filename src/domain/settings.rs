@@ -121,6 +121,8 @@ pub enum Wall {
     Unavailable,
     /// None, by the person's choice or because this system has none: every command asks, whatever rules say.
     Absent,
+    /// None works here, and none is needed: the bundled demonstration runs its own commands on its own copy. Rules decide.
+    Bundled,
 }
 
 impl Wall {
@@ -136,6 +138,7 @@ impl Wall {
             Self::Reduced => Some("reduced sandbox"),
             Self::Unavailable => Some("no sandbox: no commands"),
             Self::Absent => Some("NO SANDBOX"),
+            Self::Bundled => Some("no sandbox: demo"),
         }
     }
 
@@ -148,6 +151,9 @@ impl Wall {
             }
             Self::Unavailable => "none works here, so commands are refused; install bubblewrap, `signoff doctor` tells more",
             Self::Absent => "none: commands can do all that you can, so every command asks",
+            Self::Bundled => {
+                "none works here: the demonstration's own commands run without one; a team of yours would have to ask for each"
+            }
         }
     }
 }

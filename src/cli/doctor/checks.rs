@@ -2,7 +2,7 @@
 
 use super::{Check, State, is_utf8, terminal_size};
 use crate::cli::compose::{self, SCRIPTED};
-use crate::cli::session::Session;
+use crate::cli::session::{Session, Walls};
 use crate::config::{Env, ProviderConfig, env_var, secret};
 use crate::domain::settings::Wall;
 use crate::llm::discover::{PROBE_TIME, discover, usual_candidates};
@@ -167,7 +167,7 @@ async fn reach(name: &str, provider: &ProviderConfig, session: &Session) -> Chec
 pub(super) fn sandbox(session: &Session) -> Check {
     const NAME: &str = "commands";
     let bad = |state, found: String, mend: &str| Check::bad(SANDBOX, NAME, state, found, mend);
-    if !session.sandboxed {
+    if session.walls == Walls::Declined {
         let found = format!("{} (--unsafe-no-sandbox)", Wall::Absent.words());
         return bad(State::Warn, found, "leave --unsafe-no-sandbox out");
     }

@@ -63,7 +63,7 @@ pub fn decide(permissions: &Permissions, session_rules: &[String], action: &Acti
 /// from the settings nor one given for this session.
 fn behind(wall: Wall, decision: PolicyDecision) -> PolicyDecision {
     match (wall, decision) {
-        (Wall::Full, decision) => decision,
+        (Wall::Full | Wall::Bundled, decision) => decision,
         (_, denied @ PolicyDecision::Deny(_)) => denied,
         (Wall::Reduced | Wall::Absent, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Ask { rule: None },
         (Wall::Unavailable, PolicyDecision::Allow | PolicyDecision::Ask { .. }) => PolicyDecision::Deny(NO_WALL.into()),

@@ -70,7 +70,7 @@ fn left(state: &State) -> Vec<Piece> {
     // Whoever looks at the screen must know it, at any width: nothing else stays longer.
     if let Some(badge) = state.team.wall.badge() {
         let role = match state.team.wall {
-            Wall::Full | Wall::Reduced => Role::Attention,
+            Wall::Full | Wall::Reduced | Wall::Bundled => Role::Attention,
             Wall::Unavailable | Wall::Absent => Role::Error,
         };
         pieces.push(piece(badge.into(), role, 0));

@@ -2,7 +2,7 @@
 //! their processes is left.
 
 use super::is_full;
-use crate::e2e::{World, add_task, spawn, wait};
+use crate::e2e::{World, add_task, look_at_it, spawn, wait};
 use crate::pty::Pty;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -84,6 +84,13 @@ fn play(way: Way, (name, command): (&str, &str), sandbox: bool) -> Duration {
     pty.wait_for(&format!("the lead ({what})"), |screen| crate::e2e::member_row(&screen.contents(), "lead").is_some());
     spawn(&mut pty, "bob");
     add_task(&mut pty, "Run it");
+    if !sandbox {
+        // Without one every command asks.
+        pty.wait_for_text("1 waiting for you");
+        pty.send("2");
+        look_at_it();
+        pty.send("a");
+    }
     wait(&format!("the escapee ({what})"), || (alive(&mark) > 0).then_some(()));
     end(pty, way);
     let ended = Instant::now();

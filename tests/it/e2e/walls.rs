@@ -128,3 +128,19 @@ fn the_doctor_says_which_sandbox_works_and_what_to_install() {
         }
     }
 }
+
+#[test]
+fn the_demonstration_needs_no_sandbox_and_says_that_there_is_none() {
+    let world = World::new();
+    let dir = world.root().join("copy").display().to_string();
+    let mut command = world.command(&["demo", "--speed", "20", "--dir", &dir]);
+    command.env("SIGNOFF_SANDBOX", "none");
+    let pty = Pty::spawn(command, COLS, ROWS);
+    badge(&pty, "no sandbox: demo");
+    // Commands ran by then: the task is done when its test has passed.
+    let shown = pty.wait_for("a task that is done and a plan", |screen| {
+        let text = screen.contents();
+        text.contains("1 done") && text.contains("◆ 1 waiting for you")
+    });
+    assert!(shown.contains("plan") && !shown.contains("permission"), "{shown}");
+}

@@ -182,18 +182,18 @@ fn commands_by_default() {
 fn no_rule_lets_a_command_run_unasked_without_the_full_wall() {
     let free = Permissions { commands: Access::Allow, ..rules(&["*", "git *", "git log"], &["rm *"]) };
     let session = ["git log".to_owned()];
-    for wall in [Wall::Full, Wall::Reduced, Wall::Unavailable, Wall::Absent] {
+    for wall in [Wall::Full, Wall::Bundled, Wall::Reduced, Wall::Unavailable, Wall::Absent] {
         let permissions = Permissions { wall, ..free.clone() };
         let decided = ask(&permissions, &session, "git log");
         match wall {
-            Wall::Full => assert_eq!(decided, PolicyDecision::Allow),
+            Wall::Full | Wall::Bundled => assert_eq!(decided, PolicyDecision::Allow),
             Wall::Reduced | Wall::Absent => assert_eq!(decided, PolicyDecision::Ask { rule: None }, "{wall:?}"),
             Wall::Unavailable => {
                 assert!(matches!(&decided, PolicyDecision::Deny(why) if why.contains("install the package `bubblewrap`")), "{decided:?}");
             }
         }
         assert!(denies(&permissions, "rm x"), "{wall:?}");
-        if wall != Wall::Full {
+        if !matches!(wall, Wall::Full | Wall::Bundled) {
             let alone = Permissions { unattended: true, ..permissions.clone() };
             assert!(denies(&alone, "git log"), "{wall:?}");
         }
