@@ -74,6 +74,8 @@ pub enum AgentReport {
 pub enum AgentInput {
     /// There is mail in its inbox.
     Mail,
+    /// It starts: mail that was there before it may wait. What comes later is told by itself, or is not for it to read yet.
+    Unread,
     /// Text for the conversation: a prompt, a notice, a nudge. Wakes it.
     Tell { text: String, cause: &'static str },
     /// A task was claimed for it.

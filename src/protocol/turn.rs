@@ -10,11 +10,18 @@ use crate::domain::conversation::{AssistantAnswer, FinishReason};
 use crate::domain::event::ORDINARY_ENDS;
 use crate::domain::{CallId, ChatMessage, ToolCall};
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 /// Nudges for a model that says it calls tools and calls none, or answers nothing. More never helped.
 const NUDGES_MAX: u32 = 2;
 /// The same fault in the arguments this often in a row ends the turn: the model is going round in circles.
 const SAME_FAULT_MAX: u32 = 3;
+/// The same call with the same result this often in a row is said to the model.
+const SAME_CALL_HINT: u32 = 3;
+/// And this often it ends the turn. Asking again how a background command does is no harm up to then.
+const SAME_CALL_MAX: u32 = 6;
+const SAME_CALL_WORDS: &str =
+    "<nudge>You made this call three times with the same result. Do something else, or say in words what stops you.</nudge>";
 /// Compactions in a row that may fail to make room for an answer.
 const COMPACTIONS_MAX: u32 = 2;
 
@@ -36,6 +43,8 @@ pub enum Outcome {
     Empty,
     /// The model repeated the same faulty call.
     Circling(String),
+    /// The model made the same call, and got the same result, again and again: this tool.
+    Repeating(String),
 }
 
 impl Outcome {
@@ -48,6 +57,7 @@ impl Outcome {
             Self::RoundCap(cap) => format!("stopped after {cap} rounds without an end"),
             Self::Interrupted => "interrupted".into(),
             Self::Empty => "empty answer".into(),
+            Self::Repeating(tool) => format!("called {tool} {SAME_CALL_MAX} times alike, with the same result"),
             Self::Circling(fault) => format!("the same fault {SAME_FAULT_MAX} times: {fault}"),
         }
     }
@@ -113,6 +123,7 @@ pub struct Turn {
     nudges: u32,
     compactions: u32,
     fault: Option<(String, u32)>,
+    same: Option<(u64, u32)>,
     running: Option<ToolCall>,
     queue: VecDeque<ToolCall>,
 }
@@ -141,9 +152,16 @@ impl Turn {
             // Only the running call has a result to give: one that was closed already got its own.
             TurnInput::ToolEnded { call, .. } if self.running.as_ref().is_none_or(|running| running.id != call) => Vec::new(),
             TurnInput::ToolEnded { call, name, content, ok, fault, control } => {
-                self.running = None;
+                let times = self.count_call(&name, &content);
+                let content = if times == SAME_CALL_HINT { format!("{content}\n\n{SAME_CALL_WORDS}") } else { content };
+                let repeating = (times >= SAME_CALL_MAX).then(|| Outcome::Repeating(name.clone()));
                 let mut effects = vec![TurnEffect::Append(ChatMessage::Tool { call_id: call, name, content, ok })];
-                effects.extend(self.after_tool(fault, control));
+                match repeating.filter(|_| control == Follow::On) {
+                    Some(outcome) => {
+                        effects.extend(self.close("not run: the calls before it were all the same", TurnEffect::Rest(outcome)))
+                    }
+                    None => effects.extend(self.after_tool(fault, control)),
+                }
                 effects
             }
             TurnInput::Yield => {
@@ -231,6 +249,17 @@ impl Turn {
             return vec![TurnEffect::Run(next)];
         }
         self.call()
+    }
+
+    /// How often the running call came now in a row, with this result.
+    fn count_call(&mut self, name: &str, content: &str) -> u32 {
+        let mut hasher = DefaultHasher::new();
+        let arguments = self.running.take().map(|call| call.arguments);
+        (name, arguments, content).hash(&mut hasher);
+        let now = hasher.finish();
+        let count = self.same.filter(|(last, _)| *last == now).map_or(1, |(_, count)| count + 1);
+        self.same = Some((now, count));
+        count
     }
 
     fn count_fault(&mut self, fault: Option<String>) -> Option<String> {

@@ -106,7 +106,7 @@ impl TeamCore {
             effects.extend(self.work_begins());
         } else {
             // Nothing to do yet: the agent reports itself as resting, and then the inbox and the board are looked at.
-            effects.push(Effect::Tell { name, input: AgentInput::Mail });
+            effects.push(Effect::Tell { name, input: AgentInput::Unread });
         }
         effects
     }

@@ -117,7 +117,9 @@ impl TeamCore {
         };
         let why = match outcome {
             Outcome::Done | Outcome::Idled | Outcome::AwaitsVerdict => None,
-            Outcome::RoundCap(_) | Outcome::Interrupted | Outcome::Empty | Outcome::Circling(_) => Some(outcome.words()),
+            Outcome::RoundCap(_) | Outcome::Interrupted | Outcome::Empty | Outcome::Circling(_) | Outcome::Repeating(_) => {
+                Some(outcome.words())
+            }
         };
         let mut effects = self.set_status(name, status, why);
         effects.extend(emit(TeamEvent::ActivityChanged { name: name.clone(), activity }));
@@ -137,7 +139,7 @@ impl TeamCore {
                 None => return Vec::new(),
             },
             Outcome::AwaitsVerdict | Outcome::Interrupted => return Vec::new(),
-            Outcome::RoundCap(_) | Outcome::Empty | Outcome::Circling(_) => format!("{name}: {}", outcome.words()),
+            Outcome::RoundCap(_) | Outcome::Empty | Outcome::Circling(_) | Outcome::Repeating(_) => format!("{name}: {}", outcome.words()),
         };
         emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: Some(name.clone()) })
     }

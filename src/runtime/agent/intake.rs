@@ -34,10 +34,11 @@ impl Agent {
 
     pub(super) fn queue_input(&mut self, input: AgentInput) {
         self.seen += 1;
-        if matches!(input, AgentInput::Mail) {
-            self.mail = true;
-        } else {
-            self.queue.push_back(input);
+        match input {
+            AgentInput::Mail => self.mail = true,
+            // A goal that came meanwhile is the protocol's: the lead reads it when it is asked to decide.
+            AgentInput::Unread => self.mail |= self.offset < self.inbox_end,
+            other => self.queue.push_back(other),
         }
     }
 
@@ -50,7 +51,7 @@ impl Agent {
         }
         while let Some(input) = self.queue.pop_front() {
             match input {
-                AgentInput::Mail => {}
+                AgentInput::Mail | AgentInput::Unread => {}
                 AgentInput::Tell { text, cause } => {
                     self.append(ChatMessage::user(text)).await?;
                     intake.cause = Some(cause.to_owned());
@@ -164,6 +165,7 @@ impl Agent {
             AgentInput::End { reason } => Some(TurnInput::Stop { reason }),
             AgentInput::Interrupt => Some(TurnInput::Interrupt),
             AgentInput::Mail
+            | AgentInput::Unread
             | AgentInput::Tell { .. }
             | AgentInput::Claimed(_)
             | AgentInput::GoOn { .. }

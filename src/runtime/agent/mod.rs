@@ -63,6 +63,8 @@ pub(super) struct Agent {
     seen: u64,
     mail: bool,
     offset: u64,
+    /// Where the inbox ended when it was started, in bytes.
+    inbox_end: u64,
     system: String,
     messages: Vec<ChatMessage>,
     tools: Arc<Vec<ToolSpec>>,
@@ -135,6 +137,7 @@ impl Agent {
             seen: 0,
             mail: false,
             offset: 0,
+            inbox_end: 0,
             messages: Vec::new(),
             context: 0,
             floor: 0,
@@ -151,6 +154,7 @@ impl Agent {
     /// Takes up the conversation on disk, or marks the beginning of a new one.
     async fn load(&mut self, resume: bool, inbox_end: u64) -> Result<(), String> {
         let name = &self.member.name;
+        self.inbox_end = inbox_end;
         if resume {
             let (entries, faults) = self.env.store.transcript(name).map_err(|e| e.to_string())?;
             let replayed = replay::replay(&entries);

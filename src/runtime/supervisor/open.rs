@@ -2,6 +2,7 @@
 
 use super::super::handle::TeamHandle;
 use super::Supervisor;
+use super::execute::Carried;
 use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
@@ -198,8 +199,10 @@ impl Supervisor {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }
         let effects = std::mem::take(&mut self.opening);
-        if let super::execute::Carried::Failed(error) = self.carry_out(effects, &mut None) {
-            self.notice_store(&error);
+        match self.carry_out(effects, &mut None) {
+            Carried::Done => {}
+            Carried::Lost(outside) => self.take_outside(*outside),
+            Carried::Failed(error) => self.notice_store(&error),
         }
         self.restore_drive();
         self.settle();

@@ -65,6 +65,8 @@ impl Supervisor {
         }
         if self.team_dirty.is_some_and(|at| at <= now) {
             self.flush_team();
+            // What another process had written came in with it.
+            self.settle();
         }
         self.try_again();
         if self.poll_at.is_some_and(|at| at <= now) {

@@ -113,14 +113,25 @@ impl Drop for TeamLock {
     }
 }
 
+/// How often, and after what time, a lock that is held is tried again.
+const LOOKS: u32 = 5;
+const LOOK: Duration = Duration::from_millis(10);
+
 /// Takes `team/.lock` if nobody has it, and writes this process's id into it (for people; nothing depends on it).
 pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError> {
     const NAME: &str = ".lock";
+    let mut looks = 0;
     for _ in 0..RENEWALS {
         let dir = store.make_folder("team")?;
         let (mut file, ..) = dir.open_or_make(NAME, OFlags::RDWR)?;
         match file.try_lock() {
             Ok(()) => {}
+            // Somebody who only looks whether the team runs has it for a moment.
+            Err(TryLockError::WouldBlock) if looks < LOOKS => {
+                looks += 1;
+                std::thread::sleep(LOOK);
+                continue;
+            }
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(source)) => return Err(dir.io("lock", NAME, source)),
         }

@@ -69,7 +69,7 @@ async fn a_window_that_instructions_alone_fill_does_not_compact_at_every_call() 
     const ROUNDS: usize = 20;
     let rig = Rig::with("context_window = 4096", |asked| match (asked.who.as_str(), asked.nth) {
         ("summary", _) => say("Short."),
-        (_, nth) if nth <= ROUNDS => call("task_list", json!({})),
+        (_, nth) if nth <= ROUNDS => call("search", json!({ "pattern": format!("word {nth}") })),
         _ => say("Done."),
     })
     .await;

@@ -139,3 +139,36 @@ fn l4_compactions_that_made_room_are_not_counted_against_the_next() {
         turn.handle(done("a", Follow::On));
     }
 }
+
+#[test]
+fn the_same_call_with_the_same_result_is_said_to_the_model_and_then_ends_the_turn() {
+    let mut turn = Turn::new(50);
+    let mut told = Vec::new();
+    turn.handle(TurnInput::Begin);
+    for round in 1..=6 {
+        turn.handle(calls(&["a"]));
+        let effects = turn.handle(done("a", Follow::On));
+        told.push(
+            effects.iter().any(|e| matches!(e, TurnEffect::Append(ChatMessage::Tool { content, .. }) if content.contains("three times"))),
+        );
+        let ended = effects.contains(&TurnEffect::Rest(Outcome::Repeating("bash".into())));
+        assert_eq!(ended, round == 6, "{round}: {effects:?}");
+    }
+    assert_eq!(told, [false, false, true, false, false, false]);
+}
+
+#[test]
+fn a_call_whose_result_changes_is_no_repetition() {
+    let mut turn = Turn::new(50);
+    turn.handle(TurnInput::Begin);
+    for round in 0..20 {
+        turn.handle(calls(&["a"]));
+        let input = match done("a", Follow::On) {
+            TurnInput::ToolEnded { call, name, ok, fault, control, .. } => {
+                TurnInput::ToolEnded { call, name, content: format!("{round} of 20"), ok, fault, control }
+            }
+            other => other,
+        };
+        assert!(turn.handle(input).contains(&TurnEffect::Call), "{round}");
+    }
+}

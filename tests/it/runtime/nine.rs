@@ -188,3 +188,15 @@ async fn autonomous_tells_in_its_trace_what_each_turn_was_for() {
     assert!(trace.iter().any(|(_, rule, outcome)| rule == "claimed task #1" && outcome == "Done."), "{trace:?}");
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_goal_that_comes_while_the_lead_starts_is_the_runs_and_no_ordinary_mail() {
+    for _ in 0..20 {
+        let (team, reason) = run("sequential", &script(&["say = \"I am not asked\""], &[], &[]), ProtocolConfig::default()).await;
+        assert_eq!(reason, "last stage done");
+        let lead = MemberName::lead();
+        let mine = |r: &std::sync::Arc<EventRecord>| matches!(&r.event, TeamEvent::TurnStarted { name, .. } if *name == lead);
+        assert!(!team.events.iter().any(mine), "{}", team.story());
+        team.close().await;
+    }
+}

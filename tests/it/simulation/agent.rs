@@ -79,7 +79,7 @@ impl Agent {
     /// Whether there is something for it to do that it has not begun.
     pub fn is_called(&self, inbox: usize) -> bool {
         self.queue.iter().any(|input| match input {
-            AgentInput::Mail => inbox > self.offset,
+            AgentInput::Mail | AgentInput::Unread => inbox > self.offset,
             AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
             AgentInput::GoOn { task, .. } => task.is_some(),
             AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
@@ -100,7 +100,7 @@ impl World {
         let mut intake = Intake::default();
         let Some(agent) = self.agents.get_mut(name) else { return intake };
         let inbox = self.disk.inboxes.get(name.as_str()).map(Vec::as_slice).unwrap_or_default();
-        if agent.queue.iter().any(|i| matches!(i, AgentInput::Mail)) && inbox.len() > agent.offset {
+        if agent.queue.iter().any(|i| matches!(i, AgentInput::Mail | AgentInput::Unread)) && inbox.len() > agent.offset {
             let shutdown = |m: &&std::sync::Arc<Envelope>| m.kind == MessageKind::ShutdownRequest;
             agent.asked.extend(inbox[agent.offset..].iter().filter(shutdown).filter_map(|m| m.request_id.clone()));
             agent.offset = inbox.len();
@@ -110,7 +110,7 @@ impl World {
         while let Some(input) = agent.queue.pop_front() {
             agent.seen += 1;
             match input {
-                AgentInput::Mail | AgentInput::Offered(_) => {}
+                AgentInput::Mail | AgentInput::Unread | AgentInput::Offered(_) => {}
                 AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => intake.new = true,
                 AgentInput::GoOn { task, .. } => intake.new |= task.is_some(),
                 AgentInput::Interrupt => intake.interrupted = true,

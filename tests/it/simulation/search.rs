@@ -230,6 +230,7 @@ fn print(world: &World, out: &mut String) {
             use signoff::protocol::AgentInput as I;
             let _ = match input {
                 I::Mail => write!(out, "m"),
+                I::Unread => write!(out, "u"),
                 I::Tell { cause, .. } => write!(out, "t{cause}"),
                 I::Claimed(task) => write!(out, "c{}", task.id),
                 I::GoOn { task, .. } => write!(out, "g{:?}", task.as_ref().map(|t| t.id)),

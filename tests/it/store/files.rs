@@ -321,3 +321,21 @@ fn ten_thousand_tasks_load_quickly() {
     assert_eq!((loaded.len(), tasks.items.len()), (10_000, 10_000));
     assert!(typed.as_secs() < 5, "{typed:?}");
 }
+
+#[test]
+fn who_only_looks_for_a_moment_does_not_make_an_opener_think_that_a_team_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || FileBackend::open(dir.path(), Durability::Buffered).unwrap();
+    let held = open().lock_team().unwrap().unwrap();
+    let (tx, rx) = std::sync::mpsc::channel();
+    let opener = std::thread::spawn({
+        let store = open();
+        move || {
+            tx.send(()).unwrap();
+            store.lock_team().unwrap().is_some()
+        }
+    });
+    rx.recv().unwrap();
+    drop(held);
+    assert!(opener.join().unwrap());
+}

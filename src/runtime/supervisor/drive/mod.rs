@@ -215,7 +215,7 @@ impl Supervisor {
         let Some(work) = self.drive.work.remove(name) else { return };
         let fault = match outcome {
             Outcome::Done | Outcome::Idled | Outcome::AwaitsVerdict | Outcome::Empty => None,
-            Outcome::RoundCap(_) | Outcome::Interrupted | Outcome::Circling(_) => Some(outcome.words()),
+            Outcome::RoundCap(_) | Outcome::Interrupted | Outcome::Circling(_) | Outcome::Repeating(_) => Some(outcome.words()),
         };
         let said: Vec<&str> = work.said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
         let input = if name.is_lead() {
