@@ -31,6 +31,19 @@ pub fn is_due(context: u64, schema: u64, window: u64, reserve: u64) -> bool {
     context > room
 }
 
+/// A summary that small is never too long, in bytes.
+const SUMMARY_MIN: usize = 4_000;
+
+/// A summary of `replaced` bytes of conversation, cut where it would take more room than those. Small models ramble.
+pub fn no_longer_than(summary: String, replaced: usize) -> String {
+    let limit = replaced.max(SUMMARY_MIN);
+    if summary.len() <= limit {
+        return summary;
+    }
+    let cut = (0..=limit).rev().find(|at| summary.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}\n[the rest of this summary was longer than what it summarises]", &summary[..cut])
+}
+
 /// How many of the last messages stay as they are: about a quarter of the window, beginning where no tool result is
 /// cut from its call. 0 when not even the last exchange fits.
 pub fn keep(messages: &[ChatMessage], window: u64) -> usize {

@@ -64,6 +64,7 @@ impl Agent {
         }
         let limit = usize::try_from(window / 2).unwrap_or(usize::MAX).saturating_mul(3);
         let text = compaction::digest_text(&self.messages[..cut], limit);
+        let replaced = self.messages[..cut].iter().map(ChatMessage::size).sum();
         let request = ChatRequest {
             member: self.member.name.clone(),
             model: self.model.clone(),
@@ -82,7 +83,8 @@ impl Agent {
                 event = stream.next() => match event {
                     Some(Ok(ModelEvent::Finished(answer))) => {
                         self.tell(AgentReport::Used { model: self.model.clone(), usage: answer.usage, context: 0, window });
-                        return if answer.text.trim().is_empty() { Err(Cancelled::Failed("it was empty".into())) } else { Ok(answer.text) };
+                        let words = compaction::no_longer_than(answer.text, replaced);
+                        return if words.trim().is_empty() { Err(Cancelled::Failed("it was empty".into())) } else { Ok(words) };
                     }
                     Some(Ok(event)) => self.summarising(event, &mut parked),
                     Some(Err(error)) => return Err(Cancelled::Failed(error.to_string())),

@@ -119,3 +119,12 @@ fn a_conversation_taken_up_after_a_crash_is_cut_where_its_later_compaction_cut_i
     assert_eq!(replayed.messages[0], ChatMessage::user("before"));
     assert!(matches!(&replayed.messages[1], ChatMessage::Assistant { calls, .. } if calls.len() == 2), "{:?}", replayed.messages);
 }
+
+#[test]
+fn a_summary_takes_no_more_room_than_what_it_replaces() {
+    let long = "é".repeat(6_000);
+    assert_eq!(signoff::protocol::compaction::no_longer_than(long.clone(), 20_000), long);
+    let cut = signoff::protocol::compaction::no_longer_than(long, 5_001);
+    assert!(cut.starts_with("éé") && cut.len() < 5_100 && cut.contains("longer than what it summarises"), "{}", cut.len());
+    assert_eq!(signoff::protocol::compaction::no_longer_than("short".into(), 0), "short");
+}
