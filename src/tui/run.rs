@@ -275,6 +275,12 @@ where
     async fn signal(&mut self, notice: Notice) -> Result<(), TuiError> {
         match notice {
             Notice::Resized => self.resize().await,
+            // Who has the terminal is stopped with us.
+            Notice::Stop if self.is_away() => {
+                self.signals.stop_job().await;
+                Ok(())
+            }
+            Notice::Stop => self.suspend().await,
             Notice::Continued if self.is_away() => Ok(()),
             Notice::Continued => self.take_back().await,
             // Ctrl-C is for the editor, until it has set up its own keys.

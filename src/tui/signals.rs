@@ -1,7 +1,7 @@
 //! Signals as a stream: those that end us, the new size, and waking up after a stop. Unix only.
 
 use super::TuiError;
-use rustix::process::{Signal, kill_current_process_group};
+use rustix::process::{Signal, getpgid, getpgrp, getppid, getsid, kill_current_process_group};
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub enum Notice {
     HangUp,
     /// The window has another size.
     Resized,
+    /// Somebody wants us to stop for a while.
+    Stop,
     /// We were stopped and go on.
     Continued,
 }
@@ -39,6 +41,7 @@ impl Signals {
             (Notice::End(SignalKind::terminate().as_raw_value()), SignalKind::terminate()),
             (Notice::End(SignalKind::interrupt().as_raw_value()), SignalKind::interrupt()),
             (Notice::End(SignalKind::quit().as_raw_value()), SignalKind::quit()),
+            (Notice::Stop, SignalKind::from_raw(Signal::TSTP.as_raw())),
             (Notice::Continued, SignalKind::from_raw(Signal::CONT.as_raw())),
             (Notice::Resized, SignalKind::window_change()),
         ];
@@ -63,7 +66,11 @@ impl Signals {
     /// Stops the whole job as Ctrl-Z on the terminal would, and comes back when it goes on. The terminal must have been
     /// given back before.
     pub async fn stop_job(&mut self) {
-        if let Err(error) = kill_current_process_group(Signal::TSTP) {
+        if !has_shell() {
+            return;
+        }
+        // Not TSTP: that one comes to us, so that the terminal is given back before.
+        if let Err(error) = kill_current_process_group(Signal::STOP) {
             tracing::warn!(%error, "cannot suspend");
             return;
         }
@@ -73,4 +80,12 @@ impl Signals {
             let _ = tokio::time::timeout(STOP_WITHIN, source.recv()).await;
         }
     }
+}
+
+/// Whether a shell can let us go on: our parent is of our session and of another job. The system itself would not stop the
+/// others by TSTP (POSIX: an orphaned process group), and by STOP they would stay stopped for ever.
+fn has_shell() -> bool {
+    let Some(parent) = getppid() else { return false };
+    let same_session = getsid(Some(parent)).is_ok_and(|theirs| getsid(None).is_ok_and(|ours| ours == theirs));
+    same_session && getpgid(Some(parent)).is_ok_and(|theirs| theirs != getpgrp())
 }

@@ -152,7 +152,8 @@ where
         }
     }
 
-    async fn suspend(&mut self) -> Result<(), TuiError> {
+    /// Gives the terminal back, stops, and takes it again when we go on.
+    pub(super) async fn suspend(&mut self) -> Result<(), TuiError> {
         restore();
         self.signals.stop_job().await;
         Box::pin(self.take_back()).await

@@ -3,7 +3,7 @@
 use super::{child, toy, toy_command};
 use crate::pty::{Pty, rfind};
 use portable_pty::CommandBuilder;
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,43 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_screen_back() {
     pty.send("q");
     pty.wait_for_text("ended: Ok(Quit)");
     pty.assert_restored();
+}
+
+#[test]
+fn a_stop_that_somebody_else_asks_for_gives_the_terminal_back_first() {
+    let mut pty = shell();
+    pty.wait_for_text("ready>");
+    let program = std::env::current_exe().unwrap();
+    pty.send(format!("{} {}\n", program.display(), child::ARGUMENTS.join(" ")));
+    pty.wait_for_text("toy 80x24");
+    kill_process(toy_of(pty.pid()), Signal::TSTP).unwrap();
+    pty.wait_for("the shell", |screen| screen.contents().contains("Stopped") && !screen.alternate_screen());
+    pty.wait_for_text("ready>");
+    pty.assert_restored();
+    pty.send("fg\n");
+    pty.wait_for_text("toy 80x24");
+    pty.send("x");
+    pty.wait_for_text("typed x");
+    pty.send("q");
+    pty.wait_for_text("ended: Ok(Quit)");
+    pty.assert_restored();
+}
+
+/// The program that a shell runs.
+fn toy_of(shell: u32) -> Pid {
+    let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+    Pid::from_raw(children.split_whitespace().next().unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn where_no_shell_could_let_it_go_on_a_stop_does_nothing() {
+    let mut pty = toy(&[]);
+    pty.wait_quiet(std::time::Duration::from_millis(100));
+    let before = pty.written();
+    pty.signal(Signal::TSTP);
+    pty.wait_for_bytes(before, b"\x1b[?1049h");
+    pty.send("x");
+    pty.wait_for_text("typed x");
 }
 
 #[test]
