@@ -124,7 +124,7 @@ impl Call {
 
     /// Waits while the provider asked everybody to.
     async fn wait_at_gate(&self, out: &mut Out) -> Result<(), ModelError> {
-        while let Some(wait) = self.shared.gate.wait(Instant::now()) {
+        while let Some(wait) = self.shared.gate.wait(&self.request.model, Instant::now()) {
             if wait > self.shared.settings.max_wait {
                 let message = format!("the provider asked to wait for {} s", wait.as_secs());
                 return Err(ModelError::Exhausted { message, retry_after: Some(wait) });
@@ -145,8 +145,10 @@ impl Call {
             Remedy::Park(told) => (told.unwrap_or(usual), true),
             Remedy::Retry(told) => (told.unwrap_or(if is_loading(fault) { usual.min(LOADING_WAIT) } else { usual }), false),
         };
-        if parks {
-            self.shared.gate.park(Instant::now() + wait);
+        match parks {
+            true if wait > settings.max_wait => self.shared.gate.park_model(&self.request.model, Instant::now() + wait),
+            true => self.shared.gate.park(Instant::now() + wait),
+            false => {}
         }
         if tries >= settings.max_tries.max(1) || wait > settings.max_wait {
             return Err(fault.error());

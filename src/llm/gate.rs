@@ -5,7 +5,8 @@
 
 use super::settings::MAX_BACKOFF;
 use crate::domain::Timestamp;
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -15,24 +16,41 @@ const SPREAD_MAX: Duration = Duration::from_millis(500);
 /// Parks callers.
 #[derive(Debug, Default)]
 pub struct Gate {
-    until: Mutex<Option<Instant>>,
+    parked: Mutex<Parked>,
+}
+
+#[derive(Debug, Default)]
+struct Parked {
+    everybody: Option<Instant>,
+    by_model: BTreeMap<String, Instant>,
 }
 
 impl Gate {
     /// Nobody may call before `until`. A park is never shortened.
     pub fn park(&self, until: Instant) {
-        let mut parked = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        *parked = Some(parked.map_or(until, |old| old.max(until)));
+        let mut parked = self.lock();
+        parked.everybody = Some(parked.everybody.map_or(until, |old| old.max(until)));
     }
 
-    /// How long a caller that comes at `now` has to wait; `None` when the way is free.
-    pub fn wait(&self, now: Instant) -> Option<Duration> {
-        let mut parked = self.until.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = parked.map(|until| until.saturating_duration_since(now)).filter(|left| !left.is_zero());
-        if left.is_none() {
-            *parked = None;
-        }
-        left
+    /// Nobody may call this model before `until`: for a wait that nobody waits out, so that another model is still asked.
+    /// Whether that one's limit is used up as well only the server knows.
+    pub fn park_model(&self, model: &str, until: Instant) {
+        let mut parked = self.lock();
+        let old = parked.by_model.entry(model.to_owned()).or_insert(until);
+        *old = until.max(*old);
+    }
+
+    /// How long a caller of `model` that comes at `now` has to wait; `None` when the way is free.
+    pub fn wait(&self, model: &str, now: Instant) -> Option<Duration> {
+        let mut parked = self.lock();
+        parked.everybody = parked.everybody.filter(|until| *until > now);
+        parked.by_model.retain(|_, until| *until > now);
+        let until = parked.everybody.max(parked.by_model.get(model).copied())?;
+        Some(until.saturating_duration_since(now))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Parked> {
+        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use signoff::domain::Timestamp;
 use signoff::llm::gate::{Gate, backoff, retry_after, spread};
 use signoff::llm::openai::{OpenAiModel, OpenAiSettings};
-use signoff::llm::{ChatModel as _, ModelError, ModelEvent};
+use signoff::llm::{ChatModel as _, ChatRequest, ModelError, ModelEvent};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -152,12 +152,35 @@ async fn the_size_of_the_context_is_learnt_from_the_error_unless_it_is_set() {
 fn the_gate_is_never_shortened_and_opens_by_itself() {
     let gate = Gate::default();
     let now = Instant::now();
-    assert_eq!(gate.wait(now), None);
+    assert_eq!(gate.wait("m", now), None);
     gate.park(now + Duration::from_secs(7));
     gate.park(now + Duration::from_secs(2));
-    assert_eq!(gate.wait(now), Some(Duration::from_secs(7)));
-    assert_eq!(gate.wait(now + Duration::from_secs(3)), Some(Duration::from_secs(4)));
-    assert_eq!(gate.wait(now + Duration::from_secs(7)), None);
+    assert_eq!(gate.wait("m", now), Some(Duration::from_secs(7)));
+    assert_eq!(gate.wait("m", now + Duration::from_secs(3)), Some(Duration::from_secs(4)));
+    assert_eq!(gate.wait("m", now + Duration::from_secs(7)), None);
+}
+
+#[test]
+fn a_model_that_is_used_up_parks_nobody_who_asks_another() {
+    let gate = Gate::default();
+    let now = Instant::now();
+    gate.park_model("big", now + Duration::from_secs(3600));
+    assert_eq!((gate.wait("big", now), gate.wait("small", now)), (Some(Duration::from_secs(3600)), None));
+    gate.park(now + Duration::from_secs(5));
+    assert_eq!(gate.wait("small", now), Some(Duration::from_secs(5)));
+    assert_eq!(gate.wait("big", now + Duration::from_secs(3601)), None);
+}
+
+#[tokio::test]
+async fn after_a_wait_beyond_reason_a_fallback_model_of_the_same_provider_is_asked() {
+    let used_up = Reply::error(429, "quota").header("retry-after", "7200");
+    let fake = Fake::start(vec![used_up, Reply::text("ok")]).await;
+    let model = model(&fake);
+    assert!(matches!(ask(&model, hello()).await.error(), ModelError::Exhausted { .. }));
+    let other = ChatRequest { model: "small".into(), ..hello() };
+    assert_eq!(ask(&model, other).await.answer().text, "ok");
+    assert!(matches!(ask(&model, hello()).await.error(), ModelError::Exhausted { .. }));
+    assert_eq!(fake.requests().len(), 2, "the model that is used up is not asked again");
 }
 
 #[test]
