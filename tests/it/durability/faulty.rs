@@ -83,8 +83,10 @@ impl Backend for Faulty {
             && let Some(line) = lines.first()
         {
             let path = self.files.workspace().join(topic.to_string());
-            let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).unwrap();
-            file.write_all(&line[..line.len() / 2]).unwrap();
+            // Before the first write there is no folder either.
+            if let Ok(mut file) = std::fs::OpenOptions::new().append(true).create(true).open(path) {
+                file.write_all(&line[..line.len() / 2]).unwrap();
+            }
         }
         Err(self.fault(topic))
     }
