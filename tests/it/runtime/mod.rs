@@ -8,3 +8,4 @@ mod protocols;
 mod races;
 mod restart;
 mod stopping;
+mod text_only;

@@ -24,7 +24,7 @@ pub async fn open(dir: &std::path::Path, protocol: &str, script: &str, config: P
     team
 }
 
-async fn run(protocol: &str, script: &str, config: ProtocolConfig) -> (TestTeam, String) {
+pub async fn run(protocol: &str, script: &str, config: ProtocolConfig) -> (TestTeam, String) {
     let dir = tempfile::tempdir().unwrap();
     let mut team = open(&dir.keep(), protocol, script, config).await;
     team.goal("write the story").await;
@@ -33,12 +33,12 @@ async fn run(protocol: &str, script: &str, config: ProtocolConfig) -> (TestTeam,
     (team, reason)
 }
 
-fn acted(team: &TestTeam) -> Vec<String> {
+pub fn acted(team: &TestTeam) -> Vec<String> {
     team.trace().into_iter().filter(|(who, _, outcome)| !who.is_empty() && outcome == "acts").map(|(who, ..)| who).collect()
 }
 
 /// The last tables that were shown, as one text.
-fn tables(team: &TestTeam) -> String {
+pub fn tables(team: &TestTeam) -> String {
     let shown = team.events.iter().rev().find_map(|r| match &r.event {
         TeamEvent::ProtocolShown { sections, .. } => Some(sections.clone()),
         _ => None,
