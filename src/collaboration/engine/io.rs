@@ -73,6 +73,8 @@ pub enum Input {
     MemberGone {
         /// Who.
         name: MemberName,
+        /// Why, where there is more to say than that; else empty.
+        why: String,
     },
     /// A member joined, or came back.
     MemberJoined(MemberCard),

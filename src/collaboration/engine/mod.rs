@@ -178,7 +178,7 @@ impl Engine {
             }
             Input::MemberHeld { name } => self.held(&name),
             Input::MemberReleased { name, approved_text } => self.released(&name, approved_text),
-            Input::MemberGone { name } => self.gone(&name),
+            Input::MemberGone { name, why } => self.gone(&name, &why),
             Input::MemberJoined(card) => self.joined(card),
             Input::Stop => self.stop(),
         }

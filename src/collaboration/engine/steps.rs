@@ -136,7 +136,7 @@ impl Engine {
         Ok(())
     }
 
-    pub(super) fn gone(&mut self, name: &MemberName) -> Result<(), CollaborationError> {
+    pub(super) fn gone(&mut self, name: &MemberName, why: &str) -> Result<(), CollaborationError> {
         let at = self.seat_of(name)?;
         let busy = self.phase == super::Phase::Running && self.team.seats[at].is_busy();
         self.children.stop_one(name, self.now);
@@ -148,7 +148,8 @@ impl Engine {
             }
             return Ok(());
         }
-        let ended = Ended { error: Some("left the team".into()), gone: true, ..Ended::default() };
+        let error = if why.is_empty() { "left the team".to_owned() } else { format!("left the team: {}", one_line(why, ERROR_MAX)) };
+        let ended = Ended { error: Some(error), gone: true, ..Ended::default() };
         self.conclude(at, &ended);
         Ok(())
     }
@@ -310,9 +311,10 @@ impl Engine {
 /// Whether an input concerns one member, and which.
 pub(super) fn member_of(input: &Input) -> Option<&MemberName> {
     match input {
-        Input::MemberEnded { name, .. } | Input::MemberHeld { name } | Input::MemberReleased { name, .. } | Input::MemberGone { name } => {
-            Some(name)
-        }
+        Input::MemberEnded { name, .. }
+        | Input::MemberHeld { name }
+        | Input::MemberReleased { name, .. }
+        | Input::MemberGone { name, .. } => Some(name),
         Input::ProtocolToolCalled { by, .. } => Some(by),
         Input::MemberJoined(card) => Some(&card.name),
         Input::Prompt(_) | Input::SupervisorAnswered { .. } | Input::SupervisorFailed { .. } | Input::Stop => None,

@@ -191,7 +191,7 @@ fn contract_net_refuses_a_member_that_made_no_bid() {
     let mut rig = Rig::new("contract_net", &["a", "b"]).prompt("go");
     rig.lead_tool("call_for_bids", &[("requirement", "tests".into())]);
     rig.end("a", "");
-    rig.send(Input::MemberGone { name: name("b") }).unwrap();
+    rig.send(Input::MemberGone { name: name("b"), why: String::new() }).unwrap();
     assert!(rig.asked().is_some());
     rig.send(Input::MemberJoined(MemberCard::new(name("late"), ""))).unwrap();
     assert!(rig.call("lead", "route_to", &[("agent", "late".into())]).unwrap_err().contains("made no bid"));

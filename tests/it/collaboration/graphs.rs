@@ -89,8 +89,8 @@ fn a_circle_ends_at_max_turns_or_as_a_loop() {
 #[test]
 fn a_circle_of_members_that_left_ends_too() {
     let mut rig = rig(review(), &["a", "b", "other"]).prompt("go");
-    rig.send(Input::MemberGone { name: name("b") }).unwrap();
-    rig.send(Input::MemberGone { name: name("a") }).unwrap();
+    rig.send(Input::MemberGone { name: name("b"), why: String::new() }).unwrap();
+    rig.send(Input::MemberGone { name: name("a"), why: String::new() }).unwrap();
     assert_eq!(rig.ended().unwrap().0, "the graph has no way on");
 }
 

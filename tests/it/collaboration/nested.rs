@@ -68,7 +68,7 @@ fn a_nested_question_that_becomes_void_does_not_block_the_next() {
     let members = vec![team("left", "hierarchical", cards(&["l"])), team("right", "hierarchical", cards(&["r"]))];
     let mut rig = rig("contract_net", members).prompt("go");
     rig.lead_tool("call_for_bids", &[("requirement", "tests".into())]);
-    rig.send(Input::MemberGone { name: name("l") }).unwrap();
+    rig.send(Input::MemberGone { name: name("l"), why: String::new() }).unwrap();
     assert_eq!(asking(&rig).unwrap(), ["right"]);
 }
 

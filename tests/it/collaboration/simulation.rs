@@ -192,7 +192,7 @@ impl World {
             }
             7 => {
                 self.at_work.remove(&name);
-                self.send(Input::MemberGone { name });
+                self.send(Input::MemberGone { name, why: String::new() });
             }
             8 | 9 => {
                 self.at_work.remove(&name);

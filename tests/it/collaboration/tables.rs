@@ -11,7 +11,7 @@ fn play(rig: &mut Rig, input: &str) {
     } else if let Some(text) = input.strip_prefix('>') {
         Input::SupervisorAnswered { text: text.trim().into() }
     } else if let Some(who) = input.strip_prefix("- ") {
-        Input::MemberGone { name: name(who) }
+        Input::MemberGone { name: name(who), why: String::new() }
     } else if let Some((who, output)) = input.split_once(':') {
         Input::ended(&name(who), output.trim())
     } else if let Some((who, error)) = input.split_once(" x ") {

@@ -101,6 +101,8 @@ async fn a_member_stopped_in_its_stage_is_told_as_failed_and_the_line_goes_on() 
     let answer = team.store.human_mail_after(0, 1 << 20).unwrap();
     let content = &answer.messages.last().unwrap().content;
     assert!(content.contains("the part of bob") && content.contains("alice FAILED"), "{content}");
+    let said = |(who, _, outcome): &(String, String, String)| who == "alice" && outcome.contains("left the team: stopped by human");
+    assert!(team.trace().iter().any(said) && content.contains("stopped by human"), "the reason is told: {:?} {content}", team.trace());
     team.close().await;
 }
 

@@ -20,7 +20,8 @@ impl Supervisor {
                 if self.core.runs(&name) {
                     self.let_act(&name, &tools, &instruction_addendum, &prompt);
                 } else {
-                    self.drive.inputs.push_back(Step::MemberGone { name });
+                    let why = self.why_not(&name);
+                    self.drive.inputs.push_back(Step::MemberGone { name, why });
                 }
             }
             Directive::AskSupervisor { team, context, tools, instruction } => {

@@ -27,7 +27,7 @@ impl Supervisor {
         let Some(engine) = self.drive.running() else { return };
         let mut inputs = Vec::new();
         for seat in engine.team().live().filter(|seat| !self.core.runs(seat.name())) {
-            inputs.push(Step::MemberGone { name: seat.name().clone() });
+            inputs.push(Step::MemberGone { name: seat.name().clone(), why: self.why_not(seat.name()) });
         }
         for member in self.core.members().iter().filter(|m| self.can_act(m)) {
             if engine.team().seat(&member.name).is_none_or(|seat| seat.state == SeatState::Gone) {
@@ -41,6 +41,11 @@ impl Supervisor {
         let core = &self.core;
         self.drive.work.retain(|name, _| core.runs(name));
         self.drive.inputs.extend(inputs);
+    }
+
+    /// Why a member does not run, as its status says.
+    pub(super) fn why_not(&self, name: &MemberName) -> String {
+        self.core.member(name).and_then(|member| member.reason.clone()).unwrap_or_default()
     }
 
     pub(super) fn why_no_lead(&self) -> String {
