@@ -4,6 +4,7 @@
 mod behaviours;
 mod decisions;
 mod engine_rules;
+mod example;
 mod graphs;
 mod nested;
 mod rig;
