@@ -165,10 +165,10 @@ fn usage(value: &Value) -> Option<TokenUsage> {
             let reasoning = read(&["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"], told);
             let output = read(&["/completion_tokens", "/output_tokens"], told);
             // Some servers count reasoning beside the completion; their total tells.
-            let beside = reasoning > 0 && read(&["/total_tokens"], told) == input + output + reasoning;
+            let beside = reasoning > 0 && read(&["/total_tokens"], told) == input.saturating_add(output).saturating_add(reasoning);
             TokenUsage {
                 input,
-                output: if beside { output + reasoning } else { output },
+                output: if beside { output.saturating_add(reasoning) } else { output },
                 cached: read(
                     &["/prompt_tokens_details/cached_tokens", "/input_tokens_details/cached_tokens", "/prompt_cache_hit_tokens"],
                     told,
@@ -179,7 +179,7 @@ fn usage(value: &Value) -> Option<TokenUsage> {
         None => {
             let timings = value.get("timings").filter(|t| t.is_object())?;
             let cached = read(&["/cache_n"], timings);
-            let input = cached + read(&["/prompt_n"], timings);
+            let input = cached.saturating_add(read(&["/prompt_n"], timings));
             TokenUsage { input, output: read(&["/predicted_n"], timings), cached, reasoning: 0 }
         }
     };

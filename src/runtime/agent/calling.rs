@@ -96,7 +96,7 @@ impl Agent {
     fn answered(&mut self, answer: AssistantAnswer) -> TurnInput {
         self.env.live.begin(&self.member.name, LiveKind::Text);
         let output: usize = answer.text.len() + answer.calls.iter().map(|c| c.arguments.len()).sum::<usize>();
-        let measured = answer.usage.input + answer.usage.output;
+        let measured = answer.usage.total();
         let schema = compaction::schema_tokens(&self.tools);
         let prompt = compaction::estimate(&self.messages) + schema + compaction::tokens_of(self.system.len());
         // The answer itself is added when it enters the conversation.

@@ -42,7 +42,7 @@ impl Agent {
         self.messages = std::iter::once(ChatMessage::user(summary)).chain(tail).collect();
         self.context = 0;
         let after = self.size();
-        self.floor = after + window / GROWTH_SHARE;
+        self.floor = after.saturating_add(window / GROWTH_SHARE);
         self.tell(AgentReport::Compacted { before, after });
         Ok(())
     }

@@ -270,7 +270,7 @@ impl Agent {
 
     fn push(&mut self, message: ChatMessage) {
         if self.context > 0 {
-            self.context += compaction::tokens_of(message.size());
+            self.context = self.context.saturating_add(compaction::tokens_of(message.size()));
         }
         self.messages.push(message);
     }

@@ -72,3 +72,16 @@ async fn l9_compactions_and_retries_count_and_a_failed_try_costs_nothing() {
     assert_eq!(tokens(&ran, "name"), BTreeMap::from([("lead".to_owned(), team)]));
     assert_eq!(status(&rig).await["tokens"].as_u64(), Some(team));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_counts_absurdly_many_tokens_crashes_nobody() {
+    const HUGE: u64 = u64::MAX - 1;
+    let rig = Rig::new(|asked| match asked.nth {
+        1 => call("task_list", json!({})).costs(HUGE, HUGE),
+        _ => say("Done.").costs(HUGE, HUGE),
+    })
+    .await;
+    let ran = rig.run(&["run", "go", "--json"]).await;
+    assert!(!ran.out.contains("panic") && !ran.of_kind("finished").is_empty(), "{ran:?}");
+    assert_eq!(status(&rig).await["tokens"].as_u64(), Some(u64::MAX));
+}
