@@ -1,7 +1,7 @@
-//! The computed bid of a member that does not answer a call for bids.
+//! Bids: the tools that ask for them and make them, and the computed bid of a member that does not answer.
 
-use super::Seat;
 use super::decision::{mentions, words};
+use super::{Param, ParamKind, ProtocolTool, Seat};
 
 /// Of a member without capabilities.
 const SCORE_BASE: f64 = 30.0;
@@ -15,6 +15,23 @@ const SCORE_MATCH: f64 = 15.0;
 const SCORE_MAX: f64 = 95.0;
 /// Role words shorter than this ("a", "of", "the") match nothing.
 const ROLE_WORD_MIN: usize = 4;
+
+/// The supervisor's call.
+pub const CALL_FOR_BIDS: ProtocolTool = ProtocolTool {
+    name: "call_for_bids",
+    description: "Ask all members for bids. At most two rounds. Then end your turn.",
+    params: &[Param::required("requirement", ParamKind::Text, "what has to be done")],
+};
+
+/// A member's bid.
+pub const SUBMIT_PROPOSAL: ProtocolTool = ProtocolTool {
+    name: "submit_proposal",
+    description: "Bid for the requirement. Do not do the work yet.",
+    params: &[
+        Param::required("score", ParamKind::Number, "how well you fit, 0 to 100"),
+        Param::required("plan", ParamKind::Text, "how you would do it, in one or two sentences"),
+    ],
+};
 
 /// The bid of a member that did not answer: 30, or 40 when its role names the matter; 60 when it has capabilities, and 15
 /// more for each that the requirement names on a word boundary, at most 95.

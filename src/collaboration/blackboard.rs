@@ -7,9 +7,10 @@
 use super::decision::without;
 use super::hierarchical::{ask_when_idle, warn_of_overuse};
 use super::memory::memory;
+use super::sync::SYNC;
 use super::{
-    ArgValue, Call, CollaborationProtocol, Decision, FINISH, FinishVerdict, Graph, Judgement, Param, ParamKind, ProtocolTool, ROUTE_TO,
-    Remember, Report, Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, goal_and, read_text, status,
+    ArgValue, Call, CollaborationProtocol, Decision, FINISH, FinishVerdict, Graph, Judgement, ProtocolTool, ROUTE_TO, Remember, Report,
+    Route, Said, Seat, Step, Team, dashboard, fall_back_to_last, goal_and, read_text, status,
 };
 use crate::domain::Section;
 use crate::domain::text::one_line;
@@ -24,22 +25,6 @@ pub const KEYS_MAX: usize = 256;
 const ENTRY_MAX: usize = 4_000;
 /// The supervisor's name on the blackboard.
 const LEAD: &str = "lead";
-
-/// Reads and writes the blackboard.
-pub const SYNC: ProtocolTool = ProtocolTool {
-    name: "sync_to_blackboard",
-    description: "Share your result, new todos, completed todos (by id or exact text) and state (key: value) with the team.",
-    params: &[
-        Param::optional("result", ParamKind::Text, "what you found out or did"),
-        Param::optional("todo", ParamKind::TextList, "what still has to be done"),
-        Param::optional("completed_todo", ParamKind::TextList, "ids or exact texts of todos that are done"),
-        Param::optional(
-            "state",
-            ParamKind::Object,
-            "facts by key, or {key: {value, version}} to write only over the version you read; a key that changed since is refused",
-        ),
-    ],
-};
 
 memory! {
     /// A fact.

@@ -3,14 +3,13 @@
 //! A member that does not answer gets a computed bid. No award without a bid: an award before any bid opens the bidding.
 //! At most two rounds. A run may finish only after a winner ran. Origin: Solon AI `ContractNetProtocol`.
 
-use super::bid::computed_score;
+use super::bid::{CALL_FOR_BIDS, SUBMIT_PROPOSAL, computed_score};
 use super::decision::{finish_answer, mentions, read_text};
 use super::hierarchical::ask_when_idle;
 use super::memory::memory;
 use super::{
-    ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, FinishVerdict, Graph, Judgement, NodeKind, Param, ParamKind,
-    ProtocolTool, ROUTE_TO, Remember, Report, Route, Said, Seat, Step, Team, answer_or_last, dashboard, fall_back_to_last, goal_and,
-    status,
+    ArgValue, Call, CollaborationProtocol, Decision, Ending, FINISH, FinishVerdict, Graph, Judgement, NodeKind, ProtocolTool, ROUTE_TO,
+    Remember, Report, Route, Said, Seat, Step, Team, answer_or_last, dashboard, fall_back_to_last, goal_and, status,
 };
 use crate::domain::Section;
 use crate::domain::text::one_line;
@@ -19,22 +18,6 @@ use std::fmt::Write as _;
 
 /// So many calls for bids in one run.
 pub const ROUNDS_MAX: u32 = 2;
-/// The supervisor's call.
-pub const CALL_FOR_BIDS: ProtocolTool = ProtocolTool {
-    name: "call_for_bids",
-    description: "Ask all members for bids. At most two rounds. Then end your turn.",
-    params: &[Param::required("requirement", ParamKind::Text, "what has to be done")],
-};
-
-/// A member's bid.
-pub const SUBMIT_PROPOSAL: ProtocolTool = ProtocolTool {
-    name: "submit_proposal",
-    description: "Bid for the requirement. Do not do the work yet.",
-    params: &[
-        Param::required("score", ParamKind::Number, "how well you fit, 0 to 100"),
-        Param::required("plan", ParamKind::Text, "how you would do it, in one or two sentences"),
-    ],
-};
 
 memory! {
     /// One bid.

@@ -139,7 +139,7 @@ impl Custom {
 
     /// Puts a member to work, or moves on when it is gone; `None` and unmoved when it is busy.
     fn employ(&mut self, team: &Team, at: usize, node: &Node, routes: &[Route]) -> Option<Route> {
-        let name = member_of(node)?;
+        let name = node.works_there()?;
         let seat = team.seat(&name).filter(|seat| seat.is_live());
         let Some(seat) = seat else {
             let token = &mut self.memory.tokens[at];
@@ -194,10 +194,6 @@ impl Custom {
     }
 }
 
-fn member_of(node: &Node) -> Option<MemberName> {
-    node.member.clone().or_else(|| MemberName::parse(&node.id).ok())
-}
-
 impl CollaborationProtocol for Custom {
     fn name(&self) -> &'static str {
         "none"
@@ -212,7 +208,7 @@ impl CollaborationProtocol for Custom {
             return Err(CollaborationError::EmptyTeam { protocol: self.name() });
         }
         for node in self.graph.nodes.iter().filter(|node| node.kind == NodeKind::Member) {
-            let found = member_of(node).is_some_and(|name| team.seat(&name).is_some());
+            let found = node.works_there().is_some_and(|name| team.seat(&name).is_some());
             if !found {
                 let wanted = node.member.as_ref().map_or(node.id.as_str(), MemberName::as_str);
                 let near = team.nearest(wanted).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
@@ -270,7 +266,8 @@ impl CollaborationProtocol for Custom {
 
     fn on_agent_end(&mut self, _team: &Team, who: &Seat, report: &Report<'_>) -> Judgement {
         let judgement = status::judge(report);
-        let works = |token: &Token| token.working && self.node(&token.node).and_then(member_of).is_some_and(|name| name == *who.name());
+        let works =
+            |token: &Token| token.working && self.node(&token.node).and_then(Node::works_there).is_some_and(|name| name == *who.name());
         if let Some(at) = self.memory.tokens.iter().position(works) {
             let token = &mut self.memory.tokens[at];
             token.working = false;

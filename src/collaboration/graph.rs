@@ -96,6 +96,13 @@ impl Condition {
     }
 }
 
+impl Node {
+    /// The member that works at this node: the one it names, else the one of its own name.
+    pub fn works_there(&self) -> Option<MemberName> {
+        self.member.clone().or_else(|| MemberName::parse(&self.id).ok())
+    }
+}
+
 impl Graph {
     /// Adds a node that is not a member.
     #[must_use]

@@ -1,8 +1,8 @@
 //! The one list of protocols. Settings, help, completion, tests and the simulation read it.
 
 use super::{
-    ArgValue, CollaborationError, CollaborationProtocol, Custom, Graph, ProtocolTool, a2a, autonomous, blackboard, contract_net,
-    hierarchical, market_based, none, sequential, swarm, tools,
+    ArgValue, CollaborationError, CollaborationProtocol, Custom, Graph, ProtocolTool, a2a, autonomous, bid, blackboard, contract_net,
+    hierarchical, market_based, none, sequential, swarm, sync, tools,
 };
 use crate::domain::names::nearest;
 use serde::{Deserialize, Serialize};
@@ -110,8 +110,8 @@ const ENTRIES: &[Entry] = &[
             summary: "members bid, the lead awards the work to the best bid",
             graph: "start → supervisor → bidding → supervisor → winner → supervisor → end",
             rules: "no award without a bid; a member that does not answer gets a computed bid; at most 2 rounds; finish after the winner ran",
-            agent_tools: &[contract_net::SUBMIT_PROPOSAL],
-            supervisor_tools: &[contract_net::CALL_FOR_BIDS, tools::ROUTE_TO, tools::FINISH],
+            agent_tools: &[bid::SUBMIT_PROPOSAL],
+            supervisor_tools: &[bid::CALL_FOR_BIDS, tools::ROUTE_TO, tools::FINISH],
         },
         build: |_| Ok(Box::<contract_net::ContractNet>::default()),
     },
@@ -143,8 +143,8 @@ const ENTRIES: &[Entry] = &[
             summary: "members share results, todos and versioned state on a blackboard",
             graph: "start → supervisor ↔ members over shared state, supervisor → end",
             rules: "every member sees the blackboard; a stale write is reported; ends with finish, no open todo and no failed member",
-            agent_tools: &[blackboard::SYNC],
-            supervisor_tools: &[blackboard::SYNC, tools::ROUTE_TO, tools::FINISH],
+            agent_tools: &[sync::SYNC],
+            supervisor_tools: &[sync::SYNC, tools::ROUTE_TO, tools::FINISH],
         },
         build: |_| Ok(Box::<blackboard::Blackboard>::default()),
     },

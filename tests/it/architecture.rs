@@ -30,6 +30,8 @@ const LIBRARIES: [(&str, &[&str]); 8] = [
 ];
 
 const FILE_MAX: usize = 500;
+/// A protocol is read as a whole: so many lines in its room.
+const PROTOCOL_MAX: usize = 300;
 
 fn sources() -> Vec<(String, String)> {
     fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
@@ -113,7 +115,7 @@ fn no_file_passes_500_lines() {
     let long: Vec<String> = sources()
         .into_iter()
         .map(|(f, t)| (f, t.lines().count()))
-        .filter(|(_, n)| *n > FILE_MAX)
+        .filter(|(f, n)| *n > if f.contains("collaboration/") { PROTOCOL_MAX } else { FILE_MAX })
         .map(|(f, n)| format!("{f}: {n}"))
         .collect();
     assert!(long.is_empty(), "{}", long.join("\n"));

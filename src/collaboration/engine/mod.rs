@@ -3,7 +3,9 @@
 //! `handle(input, now)` gives directives; no clock, no channel, no randomness. The same inputs give the same directives.
 
 mod calls;
+mod endings;
 mod io;
+mod membership;
 mod nested;
 mod snapshot;
 mod steps;
@@ -12,7 +14,7 @@ mod supervise;
 pub use io::{Directive, EngineConfig, Input, TraceRecord};
 pub use snapshot::EngineSnapshot;
 
-use super::{CollaborationError, CollaborationProtocol, DEFAULT_MAX_TURNS, Decision, Ending, Graph, MemberCard, SeatState, Step, Team};
+use super::{CollaborationError, CollaborationProtocol, DEFAULT_MAX_TURNS, Decision, Ending, Graph, MemberCard, SeatState, Team};
 use crate::domain::{MemberName, Timestamp};
 use nested::Children;
 use serde::{Deserialize, Serialize};
@@ -273,52 +275,5 @@ impl Engine {
     fn next(&mut self) {
         let step = self.protocol.should_run_supervisor(&self.team);
         self.advance(step);
-    }
-
-    fn end(&mut self, ending: Ending) {
-        if self.ending.is_none() {
-            self.ending = Some(ending);
-            self.question = None;
-        }
-    }
-
-    /// Ends the run once nobody is at work any more.
-    fn settle(&mut self) {
-        if self.phase != Phase::Running || self.team.busy() > 0 {
-            return;
-        }
-        let Some(ending) = self.ending.take() else { return };
-        let answer = self.protocol.on_finished(&self.team, &ending);
-        let rule = if ending.ok { "end" } else { "end, goal not reached" };
-        self.trace(None, rule, &ending.reason);
-        self.phase = Phase::Ended;
-        self.question = None;
-        self.out.ended = Some(Directive::Ended { reason: ending.reason, ok: ending.ok, answer });
-    }
-
-    fn stop(&mut self) -> Result<(), CollaborationError> {
-        self.running()?;
-        self.children.stop(self.now);
-        for at in 0..self.team.seats.len() {
-            if self.team.seats[at].is_busy() {
-                self.team.set_state(at, SeatState::Free);
-            }
-        }
-        self.ending = None;
-        // Without a rule there is nothing that could be left undone: being told so is the regular end.
-        let ok = !self.protocol.is_driven();
-        self.end(Ending::new("stopped", ok));
-        Ok(())
-    }
-
-    fn step_or_end(&mut self, step: Step) -> Step {
-        let bound = self.max_turns();
-        match step {
-            Step::Route(_) | Step::Supervisor if self.team.first().is_none() => Step::End(Ending::new("no member is left", false)),
-            Step::Route(_) | Step::Supervisor if self.team.turns >= bound => {
-                Step::End(Ending::new(format!("max_turns ({bound}) reached"), false))
-            }
-            step @ (Step::Route(_) | Step::Supervisor | Step::Wait | Step::End(_)) => step,
-        }
     }
 }

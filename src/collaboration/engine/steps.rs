@@ -1,11 +1,11 @@
 //! Steps: members start, are held, go on, end, leave and join.
 
 use super::{CollaborationError, Directive, Engine, Input, TraceRecord};
-use crate::collaboration::{Ending, Judgement, LoopRecord, MemberCard, Report, Route, Seat, SeatState, Step, loops, text_form};
+use crate::collaboration::{Ending, Judgement, LoopRecord, Report, Route, Seat, SeatState, Step, loops, text_form};
 use crate::domain::{MemberName, text::one_line};
 
 /// Longest reason a member's error is kept with, in characters.
-const ERROR_MAX: usize = 1_000;
+pub(super) const ERROR_MAX: usize = 1_000;
 
 /// A run that ended, as the driver told it.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +106,7 @@ impl Engine {
         }
     }
 
-    fn seat_of(&self, name: &MemberName) -> Result<usize, CollaborationError> {
+    pub(super) fn seat_of(&self, name: &MemberName) -> Result<usize, CollaborationError> {
         let nearest = || self.team.nearest(name.as_str()).map(str::to_owned);
         self.team.position(name).ok_or_else(|| CollaborationError::UnknownMember { name: name.clone(), nearest: nearest() })
     }
@@ -134,42 +134,6 @@ impl Engine {
             self.run(at, Some(preface.as_deref().unwrap_or("The answer you waited for has come. Go on.")));
         }
         Ok(())
-    }
-
-    pub(super) fn gone(&mut self, name: &MemberName, why: &str) -> Result<(), CollaborationError> {
-        let at = self.seat_of(name)?;
-        let busy = self.phase == super::Phase::Running && self.team.seats[at].is_busy();
-        self.children.stop_one(name, self.now);
-        if !busy {
-            self.team.set_state(at, SeatState::Gone);
-            self.out.changed = true;
-            if self.phase == super::Phase::Running && self.protocol.is_driven() && self.team.live().next().is_none() {
-                self.end(Ending::new("no member is left", false));
-            }
-            return Ok(());
-        }
-        let error = if why.is_empty() { "left the team".to_owned() } else { format!("left the team: {}", one_line(why, ERROR_MAX)) };
-        let ended = Ended { error: Some(error), gone: true, ..Ended::default() };
-        self.conclude(at, &ended);
-        Ok(())
-    }
-
-    pub(super) fn joined(&mut self, card: MemberCard) -> Result<(), CollaborationError> {
-        if card.team.is_some() {
-            return Err(CollaborationError::Config(format!(
-                "{}: a nested team cannot join a run; give it when the team is built",
-                card.name
-            )));
-        }
-        self.out.changed = true;
-        match self.team.position(&card.name) {
-            Some(at) if self.team.seats[at].state == SeatState::Gone => {
-                self.team.seats[at].card = card;
-                self.team.set_state(at, SeatState::Free);
-                Ok(())
-            }
-            Some(_) | None => self.team.push(card).map(|_| ()),
-        }
     }
 
     pub(super) fn member_ended(&mut self, name: &MemberName, ended: &Ended) -> Result<(), CollaborationError> {
