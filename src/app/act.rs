@@ -77,6 +77,7 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         Action::SetProtocol if !is_available(state, action) => {
             return state.hint("members are at work: the protocol changes only while the team is idle", now);
         }
+        Action::EndRun => return vec![state.command("ending the run", TeamCommand::EndRun)],
         Action::SetProtocol => state.protocols = Some(ProtocolList::at_own(state)),
         Action::Filter if state.focus == Pane::Activity => return open(state, Action::Transcript, now),
         Action::Filter => {

@@ -69,6 +69,7 @@ actions! {
     PlansAuto = "plans_auto",
     PlansDeny = "plans_deny",
     SetProtocol = "set_protocol",
+    EndRun = "end_run",
     Trace = "trace",
     CompleteTask = "complete_task",
     ReleaseTask = "release_task",

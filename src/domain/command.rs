@@ -56,6 +56,8 @@ pub enum TeamCommand {
     SetPlanMode { mode: PlanMode },
     /// Change the collaboration protocol, while nobody works.
     SetProtocol { name: String },
+    /// End the run of the collaboration protocol; the team stays and can be given another goal.
+    EndRun,
     /// Call a tool of the collaboration protocol (the supervisor and members, while it offers one to them).
     UseProtocolTool { tool: String, arguments: serde_json::Value },
     /// Roster, open tasks and pending requests in words, for a conversation that starts without them.

@@ -100,6 +100,7 @@ impl Files {
             TeamCommand::Resume { target } => self.resume(&target),
             TeamCommand::Interrupt { .. } => Err(elsewhere("interrupt a member")),
             TeamCommand::SetPlanMode { .. } => Err(elsewhere("change how plans are decided")),
+            TeamCommand::EndRun => Err(elsewhere("end the run")),
             TeamCommand::SetProtocol { .. } => Err(elsewhere("change the protocol")),
             TeamCommand::StopTeam { .. } => Err(elsewhere("stop the whole team")),
             TeamCommand::ClaimTask { .. }

@@ -186,6 +186,21 @@ impl TeamCore {
         Ok(vec![Effect::Emit(TeamEvent::ProtocolChanged { name: info.name.to_owned() }), Effect::SaveTeam, Effect::Reply(Reply::Done)])
     }
 
+    /// Everybody at work in the run is interrupted; the run itself is ended by its driver.
+    pub(super) fn end_run(&self, by: &Party) -> Decision {
+        self.check_human(by, "end the run")?;
+        if !self.driving {
+            return Err(Refusal::Invalid(format!("no run goes on (the team works as {})", self.protocol)));
+        }
+        let mut effects = Vec::new();
+        for member in self.members.iter().filter(|member| self.is_live(&member.name) && !self.is_resting(&member.name)) {
+            effects.extend(self.call(&member.name, AgentInput::Interrupt));
+            effects.extend(self.withdraw_permissions(&member.name, "the run was ended"));
+        }
+        effects.push(Effect::Reply(Reply::Done));
+        Ok(effects)
+    }
+
     /// Roster, open tasks and pending requests in words, for a conversation that starts without them.
     pub(super) fn brief(&self) -> String {
         let members: Vec<String> = self.members.iter().map(|m| format!("- {} ({}): {}", m.name, m.role, m.status.word())).collect();

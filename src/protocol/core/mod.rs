@@ -122,6 +122,7 @@ impl TeamCore {
             TeamCommand::Interrupt { target } => self.interrupt(by, target),
             TeamCommand::SetPlanMode { mode } => self.set_plan_mode(by, *mode),
             TeamCommand::SetProtocol { name } => self.set_protocol(by, name),
+            TeamCommand::EndRun => self.end_run(by),
             TeamCommand::StopTeam { now: at_once } => self.stop_team(by, *at_once, now, ids),
         }
     }

@@ -260,3 +260,23 @@ async fn the_protocol_does_not_change_while_a_run_goes_on() {
     assert!(refused.to_string().contains("a run goes on"), "{refused}");
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_the_person_ends_leaves_the_team_ready_for_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let alice = ["tool = \"bash\"\nargs = { command = \"sleep 60\" }"];
+    let mut team = open(dir.path(), "sequential", &script(&[], &alice, &[]), none()).await;
+    let nothing = team.human(TeamCommand::EndRun).await.unwrap_err().to_string();
+    assert!(nothing.contains("no run goes on"), "{nothing}");
+    team.goal("write").await;
+    team.until("sleep", |e| matches!(e, TeamEvent::ToolStarted { tool, .. } if tool == "bash")).await;
+    team.human(TeamCommand::EndRun).await.unwrap();
+    let (reason, ok) = team.until_finished().await;
+    assert_eq!((reason.as_str(), ok), ("the run was ended by you", false), "{}", team.story());
+    team.until_status("alice", MemberStatus::Idle).await;
+    assert!(team.trace().iter().any(|(_, rule, outcome)| rule.starts_with("end") && outcome == "stopped"), "{:?}", team.trace());
+    team.goal("write it again").await;
+    let (reason, ok) = team.until_finished().await;
+    assert!(ok, "{reason}\n{}", team.story());
+    team.close().await;
+}

@@ -179,6 +179,8 @@ fn steering() -> Vec<(TeamCommand, Row)> {
         (TeamCommand::Spawn(order), steers),
         (TeamCommand::Resume { target: "stopped".into() }, steers),
         (TeamCommand::Interrupt { target: target() }, steers),
+        // No run goes on here, so there is nothing to end for anybody.
+        (TeamCommand::EndRun, [0; 8]),
         (TeamCommand::SetPlanMode { mode: PlanMode::Auto }, boss),
         (TeamCommand::StopTeam { now: true }, boss),
         (TeamCommand::StopTeam { now: false }, boss),

@@ -129,6 +129,7 @@ impl Supervisor {
                 }
             }
             Input::Command { command: TeamCommand::SetProtocol { .. }, .. } => self.show_run(),
+            Input::Command { command: TeamCommand::EndRun, .. } => self.end_run_now(),
             Input::Command { .. } | Input::Outside(_) | Input::Fired(_) => {}
         }
         if self.core.has_to_stop() {

@@ -132,6 +132,15 @@ impl Supervisor {
         }
     }
 
+    /// Ends the run because the person wants it; the team stays.
+    pub(super) fn end_run_now(&mut self) {
+        if self.drive.restored {
+            self.give_up_restored();
+        }
+        self.stop_run();
+        self.emit(TeamEvent::Finished { reason: "the run was ended by you".into(), ok: false });
+    }
+
     /// Ends the run and tells so.
     pub(super) fn end_run(&mut self, reason: &str, ok: bool, answer: &str) {
         self.close_run(answer);
