@@ -56,6 +56,7 @@ mod decision;
 mod engine;
 mod error;
 mod graph;
+pub mod grouping;
 mod hierarchical;
 mod loops;
 mod market_based;

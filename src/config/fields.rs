@@ -2,6 +2,7 @@
 
 use super::setting::Setting;
 use super::values::{Config, ProviderConfig};
+use crate::domain::settings::NestedTeam;
 use crate::domain::usage::Price;
 use std::path::Path;
 use toml::Value;
@@ -76,6 +77,10 @@ fn provider<'c>(config: &'c mut Config, names: &[String]) -> &'c mut ProviderCon
     config.providers.entry(names.concat()).or_default()
 }
 
+fn nested<'c>(config: &'c mut Config, names: &[String]) -> &'c mut NestedTeam {
+    config.team.teams.entry(names.concat()).or_default()
+}
+
 fn price<'c>(config: &'c mut Config, names: &[String]) -> &'c mut Price {
     config.team.prices.entry(names.concat()).or_insert(Price { input: 0.0, output: 0.0, cached: None })
 }
@@ -136,6 +141,9 @@ pub static FIELDS: &[Field] = fields! {
     ["team", "name"], Open, only, |c, _| &mut c.team.name;
     ["team", "protocol"], Open, only, |c, _| &mut c.team.protocol;
     ["team", "max_turns"], Guarded, only, |c, _| &mut c.team.max_turns;
+    ["team", "teams", "*", "protocol"], Guarded, |c| one(c.team.teams.keys()), |c, n| &mut nested(c, n).protocol;
+    ["team", "teams", "*", "members"], Guarded, |c| one(c.team.teams.keys()), |c, n| &mut nested(c, n).members;
+    ["team", "teams", "*", "max_turns"], Guarded, |c| one(c.team.teams.keys()), |c, n| &mut nested(c, n).max_turns;
     ["team", "market", "choice"], Open, only, |c, _| &mut c.market_choice;
     ["team", "graph", "nodes"], Open, only, |c, _| &mut c.graph.nodes;
     ["team", "graph", "edges"], Open, only, |c, _| &mut c.graph.edges;

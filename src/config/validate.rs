@@ -4,7 +4,7 @@ use super::error::ConfigError;
 use super::fields::dotted;
 use super::provenance::{Origin, Provenance};
 use super::values::Config;
-use crate::collaboration::Custom;
+use crate::collaboration::{Custom, grouping};
 use crate::domain::names::nearest;
 
 /// The shortest tool output that still tells a model something, in characters.
@@ -56,6 +56,12 @@ pub(super) fn check(config: &Config, provenance: &Provenance, protocols: &[&str]
         && let Err(error) = Custom::new(config.graph.clone())
     {
         return wrong(&["team", "graph", "nodes"], "a graph that can be followed".into(), error.to_string());
+    }
+    if let Err((name, key, reason)) = grouping::check(&team.teams) {
+        // What is missing stands nowhere: then the place is that of what is there.
+        let is_set = |key: &&str| provenance.of(&["team", "teams", &name, key]) != Origin::default();
+        let key = [key, "protocol", "members", "max_turns"].into_iter().find(is_set).unwrap_or(key);
+        return wrong(&["team", "teams", &name, key], "a team that can work".into(), reason);
     }
     if !protocols.contains(&team.protocol.as_str()) {
         return wrong(&["team", "protocol"], one_of(protocols.iter().copied(), &team.protocol), format!("{:?}", team.protocol));

@@ -24,6 +24,8 @@ pub struct TeamSettings {
     /// Turns (steps in which somebody is chosen to act) that a run of a protocol may take. 0 = 8, or what the protocol's
     /// own work needs.
     pub max_turns: u32,
+    /// Teams within the team, by name: where a protocol chooses who acts, each is chosen like a member.
+    pub teams: BTreeMap<String, NestedTeam>,
     /// Most members at one time, the lead included.
     pub max_members: usize,
     /// Who may decide plans.
@@ -64,6 +66,7 @@ impl Default for TeamSettings {
             shutdown_grace: 30,
             round_cap: 50,
             max_turns: 0,
+            teams: BTreeMap::new(),
             max_members: 16,
             plan_reviewer: PlanReviewer::Human,
             plans: PlanMode::Ask,
@@ -106,6 +109,17 @@ pub enum Access {
     Ask,
     /// Refuse.
     Deny,
+}
+
+/// A team within the team.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NestedTeam {
+    /// How it works; a protocol that chooses who acts.
+    pub protocol: String,
+    /// Its members in their order: names of the roster, or of other teams.
+    pub members: Vec<String>,
+    /// Turns that one of its runs may take. 0 = as its protocol needs.
+    pub max_turns: u32,
 }
 
 /// What stands between commands and the rest of the machine.

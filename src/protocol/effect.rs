@@ -76,6 +76,8 @@ pub enum AgentInput {
     Mail,
     /// It starts: mail that was there before it may wait. What comes later is told by itself, or is not for it to read yet.
     Unread,
+    /// What the person wrote to it has become the goal of a run: the protocol tells it, so this is not for it to read as mail.
+    GoalTaken { goal: String },
     /// Text for the conversation: a prompt, a notice, a nudge. Wakes it.
     Tell { text: String, cause: &'static str },
     /// A task was claimed for it.

@@ -1,7 +1,7 @@
 //! Signals as a stream: those that end us, the new size, and waking up after a stop. Unix only.
 
 use super::TuiError;
-use rustix::process::{Signal, getpgid, getpgrp, getppid, getsid, kill_current_process_group};
+use rustix::process::{Pid, Signal, getppid, kill_current_process_group};
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
@@ -86,6 +86,48 @@ impl Signals {
 /// others by TSTP (POSIX: an orphaned process group), and by STOP they would stay stopped for ever.
 fn has_shell() -> bool {
     let Some(parent) = getppid() else { return false };
-    let same_session = getsid(Some(parent)).is_ok_and(|theirs| getsid(None).is_ok_and(|ours| ours == theirs));
-    same_session && getpgid(Some(parent)).is_ok_and(|theirs| theirs != getpgrp())
+    let (Some(ours), Some(theirs)) = (job(None), job(Some(parent))) else { return false };
+    ours.session == theirs.session && ours.group != theirs.group
+}
+
+/// Where a process belongs. Both are 0 where they are outside our process namespace, as in a container.
+#[derive(Debug, PartialEq, Eq)]
+struct Job {
+    group: i32,
+    session: i32,
+}
+
+/// The job of a process, or of ourselves.
+#[cfg(target_os = "linux")]
+fn job(process: Option<Pid>) -> Option<Job> {
+    // Not the calls for it: `rustix` takes for granted that no answer is 0.
+    let process = process.map_or("self".into(), |pid| pid.as_raw_nonzero().to_string());
+    parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// See `proc_pid_stat(5)`: the name, in parentheses, may contain anything.
+#[cfg(target_os = "linux")]
+fn parse(stat: &str) -> Option<Job> {
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(2);
+    Some(Job { group: fields.next()?.parse().ok()?, session: fields.next()?.parse().ok()? })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn job(process: Option<Pid>) -> Option<Job> {
+    let raw = |pid: Pid| pid.as_raw_nonzero().get();
+    let group = rustix::process::getpgid(process).map(raw).ok()?;
+    Some(Job { group, session: rustix::process::getsid(process).map(raw).ok()? })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_which_nothing_is_known_here_is_read_as_such() {
+        assert_eq!(parse("7 (a) R b) S 3 0 0 34816 12 x"), Some(Job { group: 0, session: 0 }));
+        assert_eq!(parse("7 (sh) S 3 7 5 34816 12"), Some(Job { group: 7, session: 5 }));
+        assert_eq!(parse("7 (sh"), None);
+        assert!(job(None).is_some_and(|job| job.group >= 0));
+    }
 }

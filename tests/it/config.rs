@@ -376,3 +376,30 @@ fn a_graph_of_ones_own_is_read_and_its_faults_name_the_place() {
     let fault = Desk::new().user("[team.market]\nchoice = \"best\"\n").fault();
     assert!(fault.contains("team.market.choice") && fault.contains("lead, roi, budget"), "{fault}");
 }
+
+#[test]
+fn teams_within_the_team_are_read_and_their_faults_name_the_place() {
+    let team = |name: &str, protocol: &str, members: &str| format!("[team.teams.{name}]\nprotocol = {protocol:?}\nmembers = [{members}]\n");
+    let good = format!("{}{}", team("reviewers", "hierarchical", "\"rita\", \"inner\""), team("inner", "swarm", "\"ron\""));
+    let desk = Desk::new().user(&good).load().unwrap();
+    assert_eq!(desk.config.team.teams["reviewers"].members, ["rita", "inner"]);
+    assert_eq!(desk.config.team.teams["inner"].protocol, "swarm");
+
+    let cases = [
+        (team("r", "hierarchial", "\"rita\""), "team.teams.r.protocol", "did you mean hierarchical?"),
+        (team("r", "autonomous", "\"rita\""), "team.teams.r.protocol", "no rule that ends"),
+        (team("lead", "swarm", "\"rita\""), "team.teams.lead.protocol", "the lead cannot be a team"),
+        (team("r", "swarm", ""), "team.teams.r.members", "name at least one"),
+        (team("r", "swarm", "\"lead\""), "team.teams.r.members", "the lead"),
+        (team("r", "swarm", "\"../x\""), "team.teams.r.members", "../x"),
+        (team("r", "swarm", "\"rita\", \"Rita\""), "team.teams.r.members", "Rita is in r already"),
+        (format!("{}{}", team("a", "swarm", "\"x\""), team("b", "swarm", "\"x\"")), "team.teams.b.members", "x is in a already"),
+        (format!("{}{}", team("a", "swarm", "\"b\""), team("b", "swarm", "\"a\"")), "team.teams", "in no circle"),
+        ("[team.teams.r]\nprotocol = \"swarm\"\nmembres = []\n".into(), "team.teams.r.membres", "members"),
+        ("[team.teams.r]\nmembers = [\"rita\"]\n".into(), "team.teams.r.members", "name the protocol"),
+    ];
+    for (text, place, reason) in cases {
+        let fault = Desk::new().user(&text).fault();
+        assert!(fault.contains(place) && fault.contains(reason) && fault.contains("config.toml"), "{text}: {fault}");
+    }
+}

@@ -12,6 +12,7 @@ mod steps;
 mod supervise;
 
 pub use io::{Directive, EngineConfig, Input, TraceRecord};
+pub use nested::DEPTH_MAX;
 pub use snapshot::EngineSnapshot;
 
 use super::{CollaborationError, CollaborationProtocol, DEFAULT_MAX_TURNS, Decision, Ending, Graph, MemberCard, SeatState, Team};
@@ -131,6 +132,12 @@ impl Engine {
     /// Members whose step is held until a verdict.
     pub fn held_members(&self) -> Vec<MemberName> {
         self.team.seats.iter().filter(|seat| seat.state == SeatState::Held).map(|seat| seat.name().clone()).collect()
+    }
+
+    /// Everybody who acts, on all levels: the members that are no team, each with how it stands.
+    pub fn leaves(&self) -> Vec<(&MemberName, SeatState)> {
+        let own = self.team.seats.iter().filter(|seat| !self.children.has(seat.name())).map(|seat| (seat.name(), seat.state));
+        own.chain(self.children.leaves()).collect()
     }
 
     /// Whether a run goes on.

@@ -3,7 +3,7 @@
 
 use super::steps::member_of;
 use super::{CollaborationError, Directive, Engine, EngineConfig, Input};
-use crate::collaboration::{MemberCard, Team, registry};
+use crate::collaboration::{MemberCard, SeatState, Team, registry};
 use crate::domain::{MemberName, Timestamp};
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
@@ -76,6 +76,11 @@ impl Children {
     /// All nested engines by name.
     pub fn engines(&self) -> impl Iterator<Item = (&MemberName, &Engine)> {
         self.engines.iter()
+    }
+
+    /// The states of all members below, by name.
+    pub fn leaves(&self) -> impl Iterator<Item = (&MemberName, SeatState)> {
+        self.engines.values().flat_map(Engine::leaves)
     }
 
     /// Whether this member is a team.

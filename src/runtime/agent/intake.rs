@@ -1,7 +1,7 @@
 //! What a member takes in at a boundary: mail first, then what the supervisor told it.
 
 use super::{Agent, End};
-use crate::domain::{ChatMessage, Envelope, MessageKind, Task, ToolSpec, TranscriptEntry};
+use crate::domain::{ChatMessage, Envelope, MessageKind, Party, Task, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::TurnInput;
 use crate::protocol::{AgentInput, format, replay};
 use crate::runtime::clock;
@@ -52,6 +52,7 @@ impl Agent {
         while let Some(input) = self.queue.pop_front() {
             match input {
                 AgentInput::Mail | AgentInput::Unread => {}
+                AgentInput::GoalTaken { goal } => self.pass_over(&goal).await?,
                 AgentInput::Tell { text, cause } => {
                     self.append(ChatMessage::user(text)).await?;
                     intake.cause = Some(cause.to_owned());
@@ -133,6 +134,17 @@ impl Agent {
         }
     }
 
+    /// Acknowledges the person's message that a run was started for. Where other mail came with it, all stays to be read.
+    async fn pass_over(&mut self, goal: &str) -> Result<(), String> {
+        let mail = self.env.store.mail_after(&self.member.name, self.offset, MAIL_BATCH).map_err(|e| e.to_string())?;
+        if mail.next == self.offset || mail.messages.iter().any(|m| m.from != Party::Human || m.content != goal) {
+            return Ok(());
+        }
+        self.keep(TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: Vec::new() }).await?;
+        self.offset = mail.next;
+        Ok(())
+    }
+
     /// Whether a shutdown request is among the mail that was not taken in yet. Between two tools it comes before the rest
     /// of the batch; other mail waits for the batch's end, since results must follow their calls.
     pub(super) fn shutdown_waits(&self) -> bool {
@@ -166,6 +178,7 @@ impl Agent {
             AgentInput::Interrupt => Some(TurnInput::Interrupt),
             AgentInput::Mail
             | AgentInput::Unread
+            | AgentInput::GoalTaken { .. }
             | AgentInput::Tell { .. }
             | AgentInput::Claimed(_)
             | AgentInput::GoOn { .. }

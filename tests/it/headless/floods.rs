@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// What a flood may cost on top of an ordinary run, in KiB.
 const MORE_MAX: u64 = 16 * 1024;
 
+/// The least that an ordinary run takes, in KiB: one that is over at once may be seen only before it has begun.
+const USUAL_MIN: u64 = 24 * 1024;
+
 fn full() -> bool {
     std::env::var_os("SIGNOFF_FULL").is_some()
 }
@@ -130,7 +133,7 @@ async fn files_that_are_nested_without_an_end_are_reported_and_nothing_falls_ove
             let (peak, took, ran) = measured(&rig, args).await;
             assert!((0..=4).contains(&ran.code), "{name}, {args:?}: {ran:?}");
             assert!(!ran.err.contains("panicked"), "{name}, {args:?}: {}", ran.err);
-            assert!(peak < usual.0 + 2 * MORE_MAX, "{name}, {args:?}: {peak} KiB, an ordinary one {} KiB", usual.0);
+            assert!(peak < usual.0.max(USUAL_MIN) + 2 * MORE_MAX, "{name}, {args:?}: {peak} KiB, an ordinary one {} KiB", usual.0);
             assert!(took < Duration::from_secs(20), "{name}, {args:?}: {took:?}");
         }
         match before {

@@ -214,6 +214,8 @@ async fn a_run_goes_on_after_an_abrupt_end_where_it_stopped() {
     assert!(has(&team, "bob", "resume"), "{:?}", team.trace());
     let answer = team.store.human_mail_after(0, 1 << 20).unwrap();
     assert!(answer.messages.last().unwrap().content.contains("the part of bob"));
+    let turn = |r: &std::sync::Arc<EventRecord>| matches!(&r.event, TeamEvent::TurnStarted { name, .. } if name.is_lead());
+    assert!(!team.events.iter().any(turn), "the goal is the run's, not mail that the lead finds later: {}", team.story());
     team.close().await;
 }
 

@@ -3,6 +3,7 @@
 mod demo;
 mod driving;
 mod exercises;
+mod nested;
 mod nine;
 mod protocols;
 mod races;

@@ -82,7 +82,11 @@ impl Agent {
             AgentInput::Mail | AgentInput::Unread => inbox > self.offset,
             AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => true,
             AgentInput::GoOn { task, .. } => task.is_some(),
-            AgentInput::Offered(_) | AgentInput::Interrupt | AgentInput::End { .. } | AgentInput::Kill { .. } => false,
+            AgentInput::Offered(_)
+            | AgentInput::GoalTaken { .. }
+            | AgentInput::Interrupt
+            | AgentInput::End { .. }
+            | AgentInput::Kill { .. } => false,
         })
     }
 }
@@ -110,7 +114,7 @@ impl World {
         while let Some(input) = agent.queue.pop_front() {
             agent.seen += 1;
             match input {
-                AgentInput::Mail | AgentInput::Unread | AgentInput::Offered(_) => {}
+                AgentInput::Mail | AgentInput::Unread | AgentInput::GoalTaken { .. } | AgentInput::Offered(_) => {}
                 AgentInput::Tell { .. } | AgentInput::Claimed(_) | AgentInput::Verdict(_) => intake.new = true,
                 AgentInput::GoOn { task, .. } => intake.new |= task.is_some(),
                 AgentInput::Interrupt => intake.interrupted = true,

@@ -231,6 +231,7 @@ fn print(world: &World, out: &mut String) {
             let _ = match input {
                 I::Mail => write!(out, "m"),
                 I::Unread => write!(out, "u"),
+                I::GoalTaken { .. } => write!(out, "G"),
                 I::Tell { cause, .. } => write!(out, "t{cause}"),
                 I::Claimed(task) => write!(out, "c{}", task.id),
                 I::GoOn { task, .. } => write!(out, "g{:?}", task.as_ref().map(|t| t.id)),

@@ -2,9 +2,10 @@
 
 use super::super::Supervisor;
 use super::Work;
-use crate::collaboration::{Input as Step, MemberCard, SeatState};
+use crate::collaboration::{Input as Step, MemberCard, SeatState, grouping};
 use crate::domain::{Member, MemberName, MemberStatus, RequestKind};
 use crate::runtime::clock;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Supervisor {
@@ -13,9 +14,10 @@ impl Supervisor {
         self.core.pending().any(|r| r.target == *name && matches!(r.kind, RequestKind::Plan | RequestKind::Permission))
     }
 
-    /// The members that can be chosen, in registration order.
+    /// The members that can be chosen, in registration order; those of a declared team behind it.
     pub(super) fn cards(&self) -> Vec<MemberCard> {
-        self.core.members().iter().filter(|m| self.can_act(m)).map(card).collect()
+        let cards = self.core.members().iter().filter(|m| self.can_act(m)).map(card).collect();
+        grouping::group(cards, &self.env.settings.teams)
     }
 
     fn can_act(&self, member: &Member) -> bool {
@@ -26,11 +28,18 @@ impl Supervisor {
     pub(super) fn sync_members(&mut self) {
         let Some(engine) = self.drive.running() else { return };
         let mut inputs = Vec::new();
-        for seat in engine.team().live().filter(|seat| !self.core.runs(seat.name())) {
-            inputs.push(Step::MemberGone { name: seat.name().clone(), why: self.why_not(seat.name()) });
-        }
+        let seats: HashMap<&MemberName, SeatState> = engine.leaves().into_iter().collect();
+        let mut gone: Vec<&MemberName> = seats.iter().filter(|(_, state)| **state != SeatState::Gone).map(|(name, _)| *name).collect();
+        gone.retain(|name| !self.core.runs(name));
+        gone.sort();
+        inputs.extend(gone.into_iter().map(|name| Step::MemberGone { name: name.clone(), why: self.why_not(name) }));
         for member in self.core.members().iter().filter(|m| self.can_act(m)) {
-            if engine.team().seat(&member.name).is_none_or(|seat| seat.state == SeatState::Gone) {
+            let comes = match seats.get(&member.name) {
+                Some(state) => *state == SeatState::Gone,
+                // A declared team is made when a run starts: who is new in one is in it from the next run on.
+                None => !grouping::declares(&self.env.settings.teams, &member.name),
+            };
+            if comes {
                 inputs.push(Step::MemberJoined(card(member)));
             }
         }

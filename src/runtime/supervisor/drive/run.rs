@@ -18,7 +18,8 @@ impl Supervisor {
         }
         match self.load_run() {
             Ok(Some(engine)) => {
-                let missing: Vec<String> = engine.team().live().map(|seat| seat.name().to_string()).collect();
+                let leaves = engine.leaves().into_iter().filter(|(_, state)| *state != SeatState::Gone);
+                let missing: Vec<String> = leaves.map(|(name, _)| name.to_string()).collect();
                 let text = format!(
                     "a run was interrupted. Resume its members ({}: R), and it goes on where it stopped; a new goal to the lead (i) starts over",
                     missing.join(", ")
@@ -48,10 +49,12 @@ impl Supervisor {
         }
         let Some(engine) = &self.drive.engine else { return };
         // A held member is started by the verdict on its plan, if not before.
-        let back = |seat: &crate::collaboration::Seat| {
-            self.core.runs(seat.name()) || (seat.state == SeatState::Held && self.waits_for_verdict(seat.name()))
+        let back = |(name, state): (&MemberName, SeatState)| match state {
+            SeatState::Gone => true,
+            SeatState::Held if self.waits_for_verdict(name) => true,
+            SeatState::Free | SeatState::Running | SeatState::Held | SeatState::Interrupted => self.core.runs(name),
         };
-        if engine.team().live().all(back) && self.core.is_at_rest(&MemberName::lead()) {
+        if engine.leaves().into_iter().all(back) && self.core.is_at_rest(&MemberName::lead()) {
             self.drive.restored = false;
             self.take_up_holds();
             self.drive.inputs.push_back(Step::Prompt(String::new()));
@@ -70,8 +73,11 @@ impl Supervisor {
              the goal to whoever does, and asks you where you are to decide.",
             info.name, info.rules
         ));
-        let lead = MemberName::lead();
-        self.carry_out(vec![Effect::Tell { name: lead, input: AgentInput::Tell { text, cause: "goal" } }], &mut None);
+        self.tell_lead(AgentInput::Tell { text, cause: "goal" });
+    }
+
+    fn tell_lead(&mut self, input: AgentInput) {
+        self.carry_out(vec![Effect::Tell { name: MemberName::lead(), input }], &mut None);
     }
 
     /// Starts the run for which a goal waits, once there is a team and the lead rests.
@@ -95,6 +101,7 @@ impl Supervisor {
                 self.drive.engine = Some(engine);
                 self.drive.work.clear();
                 self.core.mark(Mark::Driving(true));
+                self.tell_lead(AgentInput::GoalTaken { goal: goal.clone() });
                 self.drive.inputs.push_back(Step::Prompt(goal));
             }
             Err(error) => self.end_run(&error.to_string(), false, ""),
