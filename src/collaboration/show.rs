@@ -10,6 +10,9 @@ impl Engine {
     pub fn view(&self) -> Vec<Section> {
         let mut sections = vec![reports(self.team())];
         sections.extend(self.protocol().view(self.team()));
+        for (name, engine) in self.teams() {
+            sections.extend(engine.view().into_iter().map(|section| Section { title: format!("{name} / {}", section.title), ..section }));
+        }
         sections
     }
 

@@ -134,6 +134,11 @@ impl Engine {
         self.team.seats.iter().filter(|seat| seat.state == SeatState::Held).map(|seat| seat.name().clone()).collect()
     }
 
+    /// The members that are teams, each with its own engine.
+    pub fn teams(&self) -> impl Iterator<Item = (&MemberName, &Engine)> {
+        self.children.engines()
+    }
+
     /// Everybody who acts, on all levels: the members that are no team, each with how it stands.
     pub fn leaves(&self) -> Vec<(&MemberName, SeatState)> {
         let own = self.team.seats.iter().filter(|seat| !self.children.has(seat.name())).map(|seat| (seat.name(), seat.state));

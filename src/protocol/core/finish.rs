@@ -96,13 +96,20 @@ impl TeamCore {
         format!("the lead has ended: {reason}")
     }
 
+    /// The lead ended with no task on the board. Where a protocol would have chosen who acts, nobody was there to be chosen.
+    fn lead_done(&self) -> String {
+        let alone = self.driven && self.members.iter().all(|member| member.name.is_lead());
+        let why = if alone { format!(" alone: no teammate was started, so {} chose nobody", self.protocol) } else { String::new() };
+        format!("the lead is done{why}")
+    }
+
     fn close(&self, outcome: &Outcome) -> Vec<Effect> {
         let done = self.board.counts().done;
         let lead = MemberName::lead();
         if self.board.is_finished() {
             if self.board.is_empty() || self.summed_up {
                 let ok = matches!(outcome, Outcome::Done | Outcome::Idled);
-                let what = if self.board.is_empty() { "the lead is done".to_owned() } else { format::all_done(done) };
+                let what = if self.board.is_empty() { self.lead_done() } else { format::all_done(done) };
                 return vec![finished(&if ok { what } else { format!("{what}; the lead: {}", outcome.words()) }, ok)];
             }
             return self.tell_lead(&lead, format::board_finished(done), Closing::SummingUp);

@@ -15,6 +15,7 @@ mod screens;
 mod shells;
 mod sizes;
 mod walls;
+mod ways;
 
 use crate::pty::Pty;
 use portable_pty::CommandBuilder;

@@ -116,3 +116,15 @@ say = "this is the part of {name}, done with care"
     assert_eq!(acted(&team), ["alice"], "{}", team.story());
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lead_that_starts_nobody_is_told_as_having_worked_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = TeamSettings { protocol: "sequential".into(), ..settings() };
+    let mut team =
+        TestTeam::open(dir.path(), scripted("format = 1\n[[rule]]\non = \"goal\"\n[[rule.step]]\nsay = \"It is 4.\"\n"), settings);
+    team.goal("what is two and two?").await;
+    let end = team.until_finished().await;
+    assert_eq!(end, ("the lead is done alone: no teammate was started, so sequential chose nobody".into(), true));
+    team.close().await;
+}

@@ -3,9 +3,11 @@
 
 use super::harness::{START, Screen, member_name};
 use signoff::app::overlay::DetailKind;
+use signoff::collaboration::grouping::{self, Teams};
 use signoff::collaboration::{
     ArgValue, Choice, Directive, Engine, EngineConfig, Graph, Input, MemberCard, NodeKind, ProtocolConfig, build,
 };
+use signoff::domain::settings::NestedTeam;
 use signoff::domain::{Activity, MemberName, MemberStatus, TeamCommand, TeamEvent};
 use std::sync::Arc;
 
@@ -36,6 +38,10 @@ fn object(pairs: &[(&str, &str)]) -> ArgValue {
 
 /// Feeds an engine and shows what it says, as the driver does.
 fn play(screen: &mut Screen, protocol: &str, config: ProtocolConfig, inputs: Vec<Input>) {
+    play_with(screen, protocol, config, &Teams::new(), inputs);
+}
+
+fn play_with(screen: &mut Screen, protocol: &str, config: ProtocolConfig, teams: &Teams, inputs: Vec<Input>) {
     screen.open_team();
     screen.event(TeamEvent::ProtocolChanged { name: protocol.into() });
     screen.member("lead", "lead", MemberStatus::Idle, Activity::Nothing { since: START });
@@ -47,6 +53,7 @@ fn play(screen: &mut Screen, protocol: &str, config: ProtocolConfig, inputs: Vec
             MemberCard::new(member_name(name), role).able(&words)
         })
         .collect();
+    let cards = grouping::group(cards, teams);
     let mut engine = Engine::new(build(protocol, config).unwrap(), cards, EngineConfig::default()).unwrap();
     let graph = engine.shown_graph();
     let mut shown = Some(Arc::new(graph.clone()));
@@ -55,7 +62,8 @@ fn play(screen: &mut Screen, protocol: &str, config: ProtocolConfig, inputs: Vec
         for directive in engine.handle(input.clone(), screen.now).unwrap_or_else(|e| panic!("{protocol}: {input:?}: {e}")) {
             match directive {
                 Directive::Trace(r) => {
-                    let (step, who, rule, outcome, millis) = (r.step, r.who, r.rule, r.outcome, r.duration_ms);
+                    let nested: String = r.team.iter().map(|name| format!("{name} / ")).collect();
+                    let (step, who, rule, outcome, millis) = (r.step, r.who, nested + &r.rule, r.outcome, r.duration_ms);
                     screen.event(TeamEvent::Traced { step, who, rule, outcome, millis });
                 }
                 Directive::Ended { reason, ok, .. } => {
@@ -157,6 +165,24 @@ fn each_protocol_is_visible_step_by_step() {
             screen.press("T");
             insta::assert_snapshot!(format!("protocol_{protocol}_{width}x{height}"), screen.screen());
         }
+    }
+}
+
+#[test]
+fn a_team_within_the_team_shows_its_own_tables_and_steps() {
+    let members = vec!["bob".into(), "carol".into()];
+    let reviewers = NestedTeam { protocol: "hierarchical".into(), members, max_turns: 0 };
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut screen = Screen::new(width, height);
+        let inputs = vec![
+            ended("alice", "chapter one is in story.md"),
+            tool("lead", "route_to", &[("agent", text("carol")), ("instruction", text("read it"))]),
+            said(""),
+            ended("carol", "two commas are missing"),
+        ];
+        play_with(&mut screen, "sequential", ProtocolConfig::default(), &[("reviewers".into(), reviewers.clone())].into(), inputs);
+        screen.press("T");
+        insta::assert_snapshot!(format!("protocol_nested_{width}x{height}"), screen.screen());
     }
 }
 
