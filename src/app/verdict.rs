@@ -39,16 +39,16 @@ fn decidable(state: &State, now: Timestamp) -> Result<(Arc<Request>, Digest), St
     if state.is_answering(&request.id) {
         return Err("your answer is on its way".into());
     }
-    if !has_settled(shown, state.previous_key, now) {
+    // Chosen by the person when it was drawn, and not left and come back to by itself since.
+    let reading = matches!(state.detail.as_ref().map(|d| &d.kind), Some(super::overlay::DetailKind::Request(_)));
+    let chosen = shown.choice == Choice::Person && (reading || state.approvals.choice == Choice::Person);
+    if !(chosen && !shown.changed || has_settled(shown, state.previous_key, now)) {
         return Err(format!("{}'s {} has only just come up: look at it, then press again", request.target, request.kind.word()));
     }
     Ok((request.clone(), shown.digest.clone()))
 }
 
 fn has_settled(shown: &ShownRequest, previous_key: Option<Timestamp>, now: Timestamp) -> bool {
-    if shown.choice == Choice::Person && !shown.changed {
-        return true;
-    }
     now.since(shown.since) >= SETTLE && previous_key.is_none_or(|key| now.since(key) >= QUIET)
 }
 

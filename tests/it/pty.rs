@@ -337,12 +337,15 @@ impl portable_pty::ChildKiller for Nobody {
 
 fn read(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Picture>, Condvar)) {
     let mut buffer = [0; 16 * 1024];
+    let mut waiting = Vec::new();
     loop {
         let count = reader.read(&mut buffer).unwrap_or(0);
         let picture = shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut picture = shared.1.wait_while(picture, |picture| picture.stalled).unwrap_or_else(PoisonError::into_inner);
         picture.raw.extend_from_slice(&buffer[..count]);
-        picture.parser.process(&buffer[..count]);
+        waiting.extend_from_slice(&buffer[..count]);
+        let kept = waiting.len() - drawn(&mut picture.parser, &waiting);
+        waiting.drain(..waiting.len() - kept);
         shared.1.notify_all();
         if count == 0 || picture.leaving {
             drop(reader);
@@ -350,6 +353,22 @@ fn read(mut reader: Box<dyn Read + Send>, shared: &(Mutex<Picture>, Condvar)) {
             return;
         }
     }
+}
+
+/// Draws the bytes, but for the beginning of a `\u{fffd}` at their end; how many were drawn. A terminal shows that sign one
+/// column wide, this parser skips it: another one of the same size stands for it.
+fn drawn(parser: &mut vt100::Parser<Events>, bytes: &[u8]) -> usize {
+    let sign = "\u{fffd}".as_bytes();
+    let partial = (1..sign.len()).rev().find(|n| bytes.ends_with(&sign[..*n])).unwrap_or(0);
+    let whole = &bytes[..bytes.len() - partial];
+    let mut rest = whole;
+    while let Some(at) = find(rest, sign) {
+        parser.process(&rest[..at]);
+        parser.process("\u{25a1}".as_bytes());
+        rest = &rest[at + sign.len()..];
+    }
+    parser.process(rest);
+    whole.len()
 }
 
 /// Where `needle` begins first.
