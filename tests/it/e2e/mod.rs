@@ -6,6 +6,7 @@
 mod board;
 mod crash;
 mod exercises;
+mod flood;
 mod inert;
 mod keys;
 mod leaving;
