@@ -7,6 +7,7 @@ use super::feed::{Depth, Source};
 use super::msg::{Cmd, Key, LiveKind, Mouse, Msg};
 use super::overlay::{DetailKind, confirm, form, palette, prompt, quit};
 use super::pane::Move;
+use super::projection::RUNNER_GONE;
 use super::projection::ToolState;
 use super::state::{EditPurpose, Pane, State, StatusLevel};
 use super::{mouse, reading, verdict, wake};
@@ -92,6 +93,7 @@ fn on_event(state: &mut State, record: &Arc<EventRecord>, now: Timestamp) -> Vec
             let level = if *level == NoticeLevel::Error { StatusLevel::Error } else { StatusLevel::Hint };
             state.say(level, &format!("{who}{text}"), now);
         }
+        TeamEvent::RunnerGone { .. } => state.say(StatusLevel::Error, RUNNER_GONE, now),
         _ => {}
     }
     follow_transcript(state, &record.event);

@@ -115,6 +115,8 @@ pub enum TeamEvent {
     },
     /// The protocol of the team changed.
     ProtocolChanged { name: String },
+    /// The process that ran the team has ended. Second screens are told; it is never in the log.
+    RunnerGone { pid: u32 },
     /// The run ended. Always the last event of a run.
     Finished { reason: String, ok: bool },
 }

@@ -11,6 +11,7 @@ mod feed;
 mod members;
 mod past;
 mod requests;
+mod runner;
 
 use crate::domain::{EventRecord, Party, Refusal, Reply, TeamCommand, TeamSettings, Timestamp};
 use crate::runtime::{LiveBoard, Team, clock};

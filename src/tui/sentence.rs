@@ -63,6 +63,9 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
             format!("Step {step}: {who} was chosen by the rule {}: {}", cut(rule), cut(outcome))
         }
         TeamEvent::ProtocolChanged { name } => format!("Team: the protocol is {} now.", cut(name)),
+        TeamEvent::RunnerGone { .. } => {
+            "Nobody runs the team: the process that did has ended. Quit and start signoff again to run it here.".to_owned()
+        }
         TeamEvent::Finished { reason, ok: true } => format!("Finished: {}", cut(reason)),
         TeamEvent::Finished { reason, ok: false } => format!("Failed: {}", cut(reason)),
     })

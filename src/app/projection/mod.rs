@@ -100,6 +100,8 @@ pub struct Projection {
     pub wall: Wall,
     /// The process that runs the team.
     pub runner: Option<u32>,
+    /// That process has ended: nobody runs the team.
+    pub runner_gone: bool,
     /// All tasks.
     pub board: Board,
     /// All requests.
@@ -130,6 +132,9 @@ pub struct Projection {
     next_item: u64,
 }
 
+/// What a second screen says when nobody runs the team any more.
+pub const RUNNER_GONE: &str = "the process that ran this team has ended, so nobody works: q, then signoff again, runs it here";
+
 impl Projection {
     /// Folds one event in.
     pub fn apply(&mut self, record: &EventRecord) {
@@ -137,7 +142,7 @@ impl Projection {
         let at = record.at;
         match &record.event {
             TeamEvent::Opened { team, protocol, provider, model, scripted, pid, wall } => {
-                self.wall = *wall;
+                (self.wall, self.runner_gone) = (*wall, false);
                 (self.team, self.protocol, self.provider, self.model) = (team.clone(), protocol.clone(), provider.clone(), model.clone());
                 (self.scripted, self.runner, self.finished) = (*scripted, Some(*pid), None);
             }
@@ -170,6 +175,10 @@ impl Projection {
                 self.protocol.clone_from(name);
             }
             TeamEvent::Noticed { level, text, name } => self.noticed(*level, text, name.as_ref(), at),
+            TeamEvent::RunnerGone { .. } => {
+                self.runner_gone = true;
+                self.noticed(NoticeLevel::Warning, RUNNER_GONE, None, at);
+            }
             TeamEvent::Finished { reason, ok } => self.finished = Some((reason.clone(), *ok)),
             TeamEvent::UsageAdded { name, model, usage, cost, task, context, window } => {
                 self.spend(name, model, *usage, *cost, *task);

@@ -64,7 +64,8 @@ impl TeamCore {
             | TeamEvent::Noticed { .. }
             | TeamEvent::Denied { .. }
             | TeamEvent::Traced { .. }
-            | TeamEvent::ProtocolShown { .. } => {}
+            | TeamEvent::ProtocolShown { .. }
+            | TeamEvent::RunnerGone { .. } => {}
         }
     }
 

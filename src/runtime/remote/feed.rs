@@ -6,6 +6,7 @@
 
 use super::Files;
 use super::past::Past;
+use super::runner::Watched;
 use crate::domain::event::{EVENT_VERSION, NoticeLevel, TaskChange};
 use crate::domain::{
     Activity, EventRecord, Member, MemberName, MessageId, Party, Refusal, Request, RequestId, Task, TaskId, TeamEvent, Timestamp,
@@ -60,6 +61,8 @@ fn owned(task: impl Future<Output = ()> + Send + 'static) {
 /// What was told last of each entity.
 #[derive(Default)]
 struct Known {
+    /// The process that opened the team last.
+    runner: Option<u32>,
     tasks: BTreeMap<TaskId, Arc<Task>>,
     members: BTreeMap<MemberName, Arc<Member>>,
     requests: BTreeMap<RequestId, Arc<Request>>,
@@ -216,10 +219,17 @@ impl Feed {
     async fn follow(mut self, guard: Guard, mut changes: UnboundedReceiver<Change>) {
         let mut waiting: BTreeSet<Change> = BTreeSet::new();
         let mut due: Option<Instant> = None;
+        let mut runner = Watched::default();
         loop {
+            runner.follow(self.known.runner);
             let change = tokio::select! {
                 () = self.events.closed() => break,
                 change = changes.recv() => change,
+                pid = runner.ended() => {
+                    let Some(feed) = blocking(self, move |feed| feed.guarded(|feed| feed.runner_ended(pid))).await else { return };
+                    self = feed;
+                    continue;
+                }
                 () = until(due) => {
                     due = None;
                     let settled = std::mem::take(&mut waiting);
@@ -242,6 +252,15 @@ impl Feed {
             }
         }
         drop(guard);
+    }
+
+    /// Nobody runs the team, unless another process does by now.
+    fn runner_ended(&mut self, pid: u32) -> Result<(), Refusal> {
+        self.log()?;
+        if self.known.runner == Some(pid) && self.store.lock_team()?.is_some() {
+            self.tell(TeamEvent::RunnerGone { pid });
+        }
+        Ok(())
     }
 
     /// Tells changed files, after whatever the log has to say of them.
@@ -285,8 +304,8 @@ impl Known {
             TeamEvent::MemberRemoved { name } => drop(self.members.remove(name)),
             TeamEvent::RequestChanged { request } => drop(self.requests.insert(request.id.clone(), request.clone())),
             TeamEvent::MessageSent { message } => self.mail.extend(message.id.clone()),
-            TeamEvent::Opened { .. }
-            | TeamEvent::ActivityChanged { .. }
+            TeamEvent::Opened { pid, .. } => self.runner = Some(*pid),
+            TeamEvent::ActivityChanged { .. }
             | TeamEvent::TurnStarted { .. }
             | TeamEvent::TurnEnded { .. }
             | TeamEvent::AnswerFinished { .. }
@@ -299,6 +318,7 @@ impl Known {
             | TeamEvent::Traced { .. }
             | TeamEvent::ProtocolShown { .. }
             | TeamEvent::ProtocolChanged { .. }
+            | TeamEvent::RunnerGone { .. }
             | TeamEvent::Finished { .. } => {}
         }
     }

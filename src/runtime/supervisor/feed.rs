@@ -150,6 +150,7 @@ fn is_history(event: &TeamEvent) -> bool {
         | TeamEvent::Noticed { .. }
         | TeamEvent::ProtocolChanged { .. }
         | TeamEvent::ProtocolShown { .. }
+        | TeamEvent::RunnerGone { .. }
         | TeamEvent::Finished { .. } => false,
     }
 }

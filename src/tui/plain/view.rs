@@ -51,6 +51,7 @@ impl View {
             | TeamEvent::Traced { .. }
             | TeamEvent::ProtocolShown { .. }
             | TeamEvent::ProtocolChanged { .. }
+            | TeamEvent::RunnerGone { .. }
             | TeamEvent::Finished { .. } => {}
         }
         lines

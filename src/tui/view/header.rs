@@ -76,7 +76,8 @@ fn left(state: &State) -> Vec<Piece> {
         pieces.push(piece(badge.into(), role, 0));
     }
     if !state.options.is_runner {
-        pieces.push(piece("second screen".into(), Role::Attention, 4));
+        let words = if state.team.runner_gone { "nobody runs the team" } else { "second screen" };
+        pieces.push(piece(words.into(), Role::Attention, if state.team.runner_gone { 0 } else { 4 }));
     }
     pieces.push(piece(one_line(team, 24), Role::Text, 3));
     if !state.team.protocol.is_empty() {

@@ -74,3 +74,20 @@ fn of_two_answers_in_the_same_moment_one_wins_and_the_other_is_told_who_decided(
     quit_now(&world, first);
     quit_now(&world, second);
 }
+
+#[test]
+fn a_second_screen_is_told_when_the_process_that_runs_the_team_dies_and_when_another_takes_over() {
+    let world = World::new();
+    let mut first = world.open();
+    let second = world.open();
+    second.wait_for_text("second screen");
+    first.kill();
+    second.wait_for_text("nobody runs the team");
+    second.wait_for_text("then signoff again");
+    let third = world.open();
+    second.wait_for_text("second screen");
+    assert!(!third.contents().contains("second screen"), "{}", third.contents());
+    quit_now(&world, third);
+    second.wait_for_text("nobody runs the team");
+    quit_now(&world, second);
+}
