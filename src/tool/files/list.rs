@@ -3,7 +3,7 @@
 use super::beneath::Root;
 use super::place::locate;
 use super::walk::{Walked, files};
-use super::{FileTool, Scope, arguments};
+use super::{FileTool, Scope, arguments, on_one_line};
 use crate::tool::declared::object;
 use crate::tool::{Effect, ToolError};
 use globset::{GlobBuilder, GlobMatcher};
@@ -38,7 +38,7 @@ fn list(value: Value, scope: &Scope) -> Result<String, ToolError> {
     let (mut found, mut more, mut room) = (Vec::new(), 0_usize, scope.limit);
     let walked = files(scope, &root, &start, |path| {
         if matcher.as_ref().is_none_or(|matcher| matcher.is_match(path)) {
-            let line = path.to_string_lossy().into_owned();
+            let line = on_one_line(path);
             if found.len() < PATHS_MAX && line.len() < room {
                 room -= line.len() + 1;
                 found.push(line);

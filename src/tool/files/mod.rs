@@ -37,6 +37,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     tools.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect()
 }
 
+/// A path on one line: a line break in a name would look like another file's line.
+fn on_one_line(path: &Path) -> String {
+    path.to_string_lossy().replace('\n', "⟨U+000A⟩").replace('\r', "⟨U+000D⟩")
+}
+
 /// What the work of a file tool knows.
 struct Scope {
     workspace: Arc<Path>,

@@ -3,7 +3,7 @@
 use super::beneath::Root;
 use super::place::locate;
 use super::walk::{Walked, files};
-use super::{FileTool, Scope, arguments};
+use super::{FileTool, Scope, arguments, on_one_line};
 use crate::tool::declared::object;
 use crate::tool::{Effect, ToolError};
 use regex::{Regex, RegexBuilder};
@@ -84,7 +84,7 @@ impl Found {
         let text = String::from_utf8_lossy(&bytes);
         for (number, line) in text.lines().enumerate() {
             let Some(hit) = regex.find(line) else { continue };
-            let row = format!("{}:{}: {}", file.display(), number + 1, extract(line, hit.start()));
+            let row = format!("{}:{}: {}", on_one_line(file), number + 1, extract(line, hit.start()));
             if self.lines.len() >= MATCHES_MAX || row.len() > self.room {
                 return Ok(false);
             }

@@ -169,6 +169,16 @@ async fn files_are_listed_as_git_sees_them() {
 }
 
 #[tokio::test]
+async fn a_line_break_in_a_name_makes_no_second_line() {
+    let room = room();
+    room.write("a\nsafe.rs:1: fn trusted() {}", "needle\n");
+    let listed = room.call("list_files", json!({ "glob": "*" })).await.content;
+    assert_eq!(listed, "a⟨U+000A⟩safe.rs:1: fn trusted() {}");
+    let found = room.call("search", json!({ "pattern": "needle" })).await.content;
+    assert_eq!(found, "a⟨U+000A⟩safe.rs:1: fn trusted() {}:1: needle");
+}
+
+#[tokio::test]
 async fn lists_and_hits_are_bounded() {
     let room = room();
     for number in 0..600 {
