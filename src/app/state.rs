@@ -42,6 +42,8 @@ pub struct StateOptions {
     pub workspace: String,
     /// What the sandbox does, in words.
     pub sandbox: String,
+    /// What of the workspace's settings does not count, since nobody trusted them; empty when all counts.
+    pub untrusted: String,
     /// Draw with ASCII signs only.
     pub ascii: bool,
     /// Colours.
@@ -64,6 +66,7 @@ impl Default for StateOptions {
             scripted: false,
             workspace: String::new(),
             sandbox: String::new(),
+            untrusted: String::new(),
             ascii: false,
             color: ColorMode::default(),
             keymap: Keymap::default(),
@@ -306,7 +309,7 @@ impl State {
     }
 
     /// Says in the footer why something was not done.
-    pub(super) fn hint(&mut self, text: impl AsRef<str>, now: Timestamp) -> Vec<Cmd> {
+    pub fn hint(&mut self, text: impl AsRef<str>, now: Timestamp) -> Vec<Cmd> {
         self.say(StatusLevel::Hint, text.as_ref(), now);
         Vec::new()
     }

@@ -138,6 +138,7 @@ fn face(session: &Session) -> Result<TeamScreen, CliError> {
         scripted: false,
         workspace: short(&session.workspace, &session.env),
         sandbox: doctor::SANDBOX.into(),
+        untrusted: session.untrusted().unwrap_or_default(),
         ascii,
         color,
         keymap: keymap(session)?,

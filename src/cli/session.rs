@@ -80,12 +80,16 @@ impl Session {
 
     /// Tells which keys of an untrusted workspace were left out.
     pub fn mention_untrusted(&self, out: &mut Out) {
-        if let Some(notice) = &self.loaded.untrusted {
-            let (file, keys) = (notice.file.display(), notice.keys.join(", "));
-            out.say(&format!(
-                "note: {file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."
-            ));
+        if let Some(text) = self.untrusted() {
+            out.say(&format!("note: {text}"));
         }
+    }
+
+    /// What of an untrusted workspace's settings does not count, and what to do.
+    pub fn untrusted(&self) -> Option<String> {
+        let notice = self.loaded.untrusted.as_ref()?;
+        let (file, keys) = (notice.file.display(), notice.keys.join(", "));
+        Some(format!("{file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."))
     }
 
     /// The files of the team.

@@ -31,8 +31,13 @@ impl Screen for TeamScreen {
         view::draw(frame, &mut self.state, &self.style, now);
     }
 
-    fn attached(&mut self, is_runner: bool, _now: Timestamp) -> Vec<Cmd> {
+    fn attached(&mut self, is_runner: bool, now: Timestamp) -> Vec<Cmd> {
         self.state.options.is_runner = is_runner;
-        Vec::new()
+        if self.state.options.untrusted.is_empty() {
+            return Vec::new();
+        }
+        // The greeting tells it for as long as nothing has happened; a team with a past has none.
+        let text = self.state.options.untrusted.clone();
+        self.state.hint(text, now)
     }
 }

@@ -25,7 +25,10 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
         None => format!("{label} at {provider}"),
     };
     let sandbox = if state.team.runner.is_some() { state.team.wall.words() } else { &state.options.sandbox };
-    let rows = [("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", sandbox.to_owned())];
+    let mut rows = vec![("model", model), ("workspace", state.options.workspace.clone()), ("sandbox", sandbox.to_owned())];
+    if !state.options.untrusted.is_empty() {
+        rows.push(("settings", state.options.untrusted.clone()));
+    }
     let gap = u16::from(area.height >= 7);
     let rest = cols.saturating_sub(11);
     let mut y = gap;

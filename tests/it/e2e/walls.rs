@@ -144,3 +144,21 @@ fn the_demonstration_needs_no_sandbox_and_says_that_there_is_none() {
     });
     assert!(shown.contains("plan") && !shown.contains("permission"), "{shown}");
 }
+
+#[test]
+fn what_does_not_count_of_an_untrusted_workspace_is_on_the_screen_until_it_is_trusted() {
+    let world = World::new();
+    std::fs::create_dir_all(world.work.join(".signoff")).unwrap();
+    std::fs::write(world.work.join(".signoff/config.toml"), "[permissions]\ncommands = \"allow\"\n").unwrap();
+    let pty = world.open();
+    pty.wait_for("the greeting", |screen| {
+        let text = screen.contents();
+        text.contains("settings") && text.contains("permissions.commands") && text.contains("config trust")
+    });
+    quit_now(&world, pty);
+    world.shell(&["config", "trust", "--yes"]);
+    let pty = world.open();
+    pty.wait_quiet(Duration::from_millis(300));
+    assert!(!pty.contents().contains("not trusted"), "{}", pty.contents());
+    quit_now(&world, pty);
+}
