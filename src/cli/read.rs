@@ -110,7 +110,7 @@ pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliE
     let requests = store.requests()?;
     mention(out, &requests.faults);
     let history = history(&store)?;
-    let running = exists && store.lock_team()?.is_none();
+    let running = exists && store.is_team_locked()?;
     let live = |wanted: fn(&Member) -> bool| team.members.iter().filter(|member| wanted(member)).count();
     let status = Status {
         workspace: session.workspace.display().to_string(),

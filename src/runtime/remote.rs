@@ -15,7 +15,7 @@ mod runner;
 
 use crate::domain::{EventRecord, Party, Refusal, Reply, TeamCommand, TeamSettings, Timestamp};
 use crate::runtime::{LiveBoard, Team, clock};
-use crate::store::{Key, TeamStore};
+use crate::store::TeamStore;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -66,13 +66,8 @@ impl RemoteTeam {
 }
 
 impl Files {
-    /// The lock is tried only where there is a team, since trying it makes its folder.
     fn runner(&self) -> Result<Runner, Refusal> {
-        // Whether it can be read is the business of whoever opens it.
-        if self.store.backend().get(&Key::Team)?.is_none() {
-            return Ok(Runner::Nobody);
-        }
-        Ok(if self.store.lock_team()?.is_some() { Runner::Nobody } else { Runner::Elsewhere })
+        Ok(if self.store.is_team_locked()? { Runner::Elsewhere } else { Runner::Nobody })
     }
 
     fn handle(&self, by: &Party, command: TeamCommand) -> Result<Reply, Refusal> {

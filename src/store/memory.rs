@@ -198,6 +198,10 @@ impl Backend for MemoryBackend {
         Ok(Some(Box::new(OnDrop(move || store.state().team_locked = false))))
     }
 
+    fn is_team_locked(&self) -> Result<bool, StoreError> {
+        Ok(self.state().team_locked)
+    }
+
     fn watch(&self, sink: Sink) -> Result<Guard, StoreError> {
         let mut sinks = self.0.sinks.lock().unwrap_or_else(PoisonError::into_inner);
         let number = sinks.next;

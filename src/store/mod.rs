@@ -228,6 +228,8 @@ pub trait Backend: Send + Sync {
     fn load(&self, kind: KeyKind) -> Result<LoadedBytes, StoreError>;
     /// Takes the lock that makes this process the one that runs the team. `None`: another one has it.
     fn lock_team(&self) -> Result<Option<Guard>, StoreError>;
+    /// Whether some process has that lock. Looking takes no time, makes nothing, and keeps nobody else out.
+    fn is_team_locked(&self) -> Result<bool, StoreError>;
     /// Calls `sink` for every change from now on, own writes included, within about 50 ms, until the guard is dropped.
     /// Also for what changed since each kind was last loaded: loading first is quicker, since a watch is told of every
     /// read as well.

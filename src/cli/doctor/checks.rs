@@ -89,7 +89,7 @@ fn files(session: &Session) -> Vec<Check> {
         checks.push(match &team {
             None => Check::ok(WORKSPACE, "team", "none yet: `signoff` starts one"),
             Some((team, _)) => {
-                let elsewhere = store.lock_team().map_err(|error| error.to_string())?.is_none();
+                let elsewhere = store.is_team_locked().map_err(|error| error.to_string())?;
                 let runs = if elsewhere { "another process runs it: `signoff` opens a second screen" } else { "nobody runs it now" };
                 let name = crate::domain::text::one_line(&team.team_name, 60);
                 Check::ok(WORKSPACE, "team", format!("{name}, {} members; {runs}", team.members.len()))

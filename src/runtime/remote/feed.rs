@@ -257,7 +257,7 @@ impl Feed {
     /// Nobody runs the team, unless another process does by now.
     fn runner_ended(&mut self, pid: u32) -> Result<(), Refusal> {
         self.log()?;
-        if self.known.runner == Some(pid) && self.store.lock_team()?.is_some() {
+        if self.known.runner == Some(pid) && !self.store.is_team_locked()? {
             self.tell(TeamEvent::RunnerGone { pid });
         }
         Ok(())

@@ -5,6 +5,7 @@
 //! process queue up at a mutex first, so only one of them at a time competes with other processes.
 
 use super::{FileBackend, entity};
+use crate::store::place::Folder;
 use crate::store::{Guard, StoreError};
 use rustix::fs::OFlags;
 use std::fs::{File, TryLockError};
@@ -117,13 +118,25 @@ impl Drop for TeamLock {
 const LOOKS: u32 = 5;
 const LOOK: Duration = Duration::from_millis(10);
 
+const TEAM_LOCK: &str = ".lock";
+
+/// Whether somebody has `team/.lock`. By a shared lock, so that those who look at the same time do not see each other.
+pub(super) fn is_team_locked(store: &FileBackend) -> Result<bool, StoreError> {
+    let Some(dir) = store.folder(Folder::Team)? else { return Ok(false) };
+    let Some((file, _)) = dir.open(TEAM_LOCK, OFlags::RDONLY)? else { return Ok(false) };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(source)) => Err(dir.io("look at", TEAM_LOCK, source)),
+    }
+}
+
 /// Takes `team/.lock` if nobody has it, and writes this process's id into it (for people; nothing depends on it).
 pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError> {
-    const NAME: &str = ".lock";
     let mut looks = 0;
     for _ in 0..RENEWALS {
         let dir = store.make_folder("team")?;
-        let (mut file, ..) = dir.open_or_make(NAME, OFlags::RDWR)?;
+        let (mut file, ..) = dir.open_or_make(TEAM_LOCK, OFlags::RDWR)?;
         match file.try_lock() {
             Ok(()) => {}
             // Somebody who only looks whether the team runs has it for a moment.
@@ -133,15 +146,15 @@ pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError
                 continue;
             }
             Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(source)) => return Err(dir.io("lock", NAME, source)),
+            Err(TryLockError::Error(source)) => return Err(dir.io("lock", TEAM_LOCK, source)),
         }
-        if !dir.is_current(NAME, &file)? {
+        if !dir.is_current(TEAM_LOCK, &file)? {
             continue;
         }
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(|source| dir.io("write", NAME, source))?;
+        written.map_err(|source| dir.io("write", TEAM_LOCK, source))?;
         entity::sweep_stage(store);
         return Ok(Some(Box::new(TeamLock(file))));
     }
-    Err(StoreError::Busy { path: store.workspace().join("team").join(NAME), seconds: 0 })
+    Err(StoreError::Busy { path: store.workspace().join("team").join(TEAM_LOCK), seconds: 0 })
 }

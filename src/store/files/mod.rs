@@ -112,6 +112,10 @@ impl Backend for FileBackend {
         lock::lock_team(self)
     }
 
+    fn is_team_locked(&self) -> Result<bool, StoreError> {
+        lock::is_team_locked(self)
+    }
+
     fn watch(&self, sink: Sink) -> Result<Guard, StoreError> {
         watch::start(self, sink)
     }

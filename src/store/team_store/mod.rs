@@ -108,6 +108,11 @@ impl TeamStore {
         self.backend.lock_team()
     }
 
+    /// See [`Backend::is_team_locked`].
+    pub fn is_team_locked(&self) -> Result<bool, StoreError> {
+        self.backend.is_team_locked()
+    }
+
     /// See [`Backend::watch`].
     pub fn watch(&self, sink: impl Fn(super::Change) + Send + Sync + 'static) -> Result<Guard, StoreError> {
         let sink: Sink = Box::new(sink);

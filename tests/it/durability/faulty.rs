@@ -127,6 +127,10 @@ impl Backend for Faulty {
         self.files.load(kind)
     }
 
+    fn is_team_locked(&self) -> Result<bool, StoreError> {
+        self.files.is_team_locked()
+    }
+
     fn lock_team(&self) -> Result<Option<Guard>, StoreError> {
         self.files.lock_team()
     }

@@ -240,7 +240,9 @@ fn the_team_is_run_by_one_at_a_time() {
     on_each(|s| {
         let held = s.backend.lock_team().unwrap().expect("free at first");
         assert!(s.backend.lock_team().unwrap().is_none());
+        assert!(s.backend.is_team_locked().unwrap());
         drop(held);
+        assert!(!s.backend.is_team_locked().unwrap());
         assert!(s.backend.lock_team().unwrap().is_some());
     });
 }
