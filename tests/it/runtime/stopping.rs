@@ -123,3 +123,19 @@ async fn closing_ends_everybody_and_frees_the_lock() {
     assert!(members.iter().all(|(m, _)| m.name.is_lead() || !m.status.is_live()));
     again.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_ends_without_a_word_has_its_reason_in_the_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "format = 1\n[[rule]]\nfor = \"bob\"\non = \"prompt\"\n[[rule.step]]\ntool = \"bash\"\nargs = { command = \"until test -e go; do sleep 0.02; done\" }\n\
+        [[rule.step]]\nsay = \"on I go\"\ntool = \"bash\"\nargs = { command = \"true\" }\n\
+        [[rule]]\non = \"shutdown_request\"\nclears = true\n[[rule.step]]\ntool = \"shutdown_response\"\nargs = { request_id = \"{shutdown_request_id}\", approve = true }\n";
+    let mut team = TestTeam::open(dir.path(), scripted(text), settings());
+    let order = SpawnOrder { name: "bob".into(), role: "worker".into(), prompt: Some("go".into()), ..SpawnOrder::default() };
+    team.human(TeamCommand::Spawn(order)).await.unwrap();
+    team.until("work", |e| matches!(e, TeamEvent::ToolStarted { tool, .. } if tool == "bash")).await;
+    team.human(TeamCommand::RequestShutdown { target: "bob".into(), reason: None }).await.unwrap();
+    std::fs::write(dir.path().join("go"), "").unwrap();
+    team.until("end", |e| matches!(e, TeamEvent::Traced { outcome, .. } if outcome == "ended: shut down on request")).await;
+    team.close().await;
+}

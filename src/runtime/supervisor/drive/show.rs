@@ -67,7 +67,9 @@ impl Supervisor {
             }
             AgentReport::Ended { reason, .. } => {
                 let Some((began, cause)) = self.drive.shown.turns.remove(name) else { return };
-                self.trace_turn(name, &cause, format!("ended: {}", one_line(reason, OUTCOME_MAX)), began);
+                // A member may agree to end without a word: then its status says why.
+                let why = if reason.trim().is_empty() { self.why_not(name) } else { one_line(reason, OUTCOME_MAX) };
+                self.trace_turn(name, &cause, format!("ended: {why}"), began);
             }
             AgentReport::Rested { .. }
             | AgentReport::Doing(_)
