@@ -7,6 +7,7 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, native
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
+use std::os::unix::fs::OpenOptionsExt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -74,7 +75,9 @@ impl Pty {
             command.env_remove(name);
         }
         let tty = pair.master.tty_name().unwrap();
-        let slave = std::fs::File::open(&tty).unwrap();
+        // Tests that lead a session of their own must not get this terminal as theirs.
+        let no_ctty = i32::try_from(rustix::fs::OFlags::NOCTTY.bits()).unwrap();
+        let slave = std::fs::OpenOptions::new().read(true).custom_flags(no_ctty).open(&tty).unwrap();
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new_with_callbacks(cells(rows), cells(cols), 0, Events::default());

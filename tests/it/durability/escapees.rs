@@ -2,7 +2,7 @@
 //! their processes is left.
 
 use super::is_full;
-use crate::e2e::{World, add_task, look_at_it, spawn, wait};
+use crate::e2e::{World, add_task, look_at_it, spawn};
 use crate::pty::Pty;
 use rustix::process::Signal;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +30,10 @@ const ESCAPEES: [(&str, &str); 3] = [
         "a daemon by two forks",
         "( ( cd / && exec env -i PATH=$PATH setsid sh -c 'exec < /dev/null > /dev/null 2>&1; sleep MARK; true' & ) & ) ; sleep 0.1",
     ),
-    ("one that ignores TERM and HUP", "trap '' TERM HUP INT; nohup sh -c 'trap \"\" TERM HUP INT; sleep MARK; true' > /dev/null 2>&1 &"),
+    (
+        "one that ignores TERM and HUP",
+        "trap '' TERM HUP INT; nohup sh -c 'trap \"\" TERM HUP INT; sleep MARK; true' > /dev/null 2>&1 & sleep 0.1",
+    ),
 ];
 
 fn mark() -> String {
@@ -38,13 +41,22 @@ fn mark() -> String {
     (900_000_000 + std::process::id() % 100_000 * 1_000 + NEXT.fetch_add(1, Ordering::SeqCst)).to_string()
 }
 
-fn alive(mark: &str) -> usize {
-    let holds = |entry: &std::fs::DirEntry| {
+/// The command lines of all processes that have to do with a case.
+fn of_case(mark: &str) -> Vec<String> {
+    let lines = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&line);
-        text.contains("sleep") && text.contains(mark)
-    };
-    std::fs::read_dir("/proc").into_iter().flatten().flatten().filter(holds).count()
+        String::from_utf8_lossy(&line).into_owned()
+    });
+    lines.filter(|text| text.contains("sleep") && text.contains(mark)).collect()
+}
+
+fn alive(mark: &str) -> usize {
+    of_case(mark).len()
+}
+
+/// Whether the escapee itself is there, and not only the shell that is to start it.
+fn has_begun(mark: &str) -> bool {
+    of_case(mark).iter().any(|line| line.starts_with("sleep\0"))
 }
 
 fn script(command: &str) -> String {
@@ -91,7 +103,7 @@ fn play(way: Way, (name, command): (&str, &str), sandbox: bool) -> Duration {
         look_at_it();
         pty.send("a");
     }
-    wait(&format!("the escapee ({what})"), || (alive(&mark) > 0).then_some(()));
+    pty.wait_for(&format!("the escapee ({what})"), |_| has_begun(&mark));
     end(pty, way);
     let ended = Instant::now();
     while alive(&mark) > 0 {

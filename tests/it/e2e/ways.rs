@@ -37,7 +37,7 @@ const WAYS: [Way; 9] = [
         alice: &[],
         settings: "",
         reason: "the lead is done",
-        shows: "mail from lead",
+        shows: "this is the part of alice",
     },
     Way { protocol: "sequential", lead: &[SPAWN], alice: &[], settings: "", reason: "last stage done", shows: "stage 2 of 2" },
     Way {
