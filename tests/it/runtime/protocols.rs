@@ -128,3 +128,28 @@ async fn a_lead_that_starts_nobody_is_told_as_having_worked_alone() {
     assert_eq!(end, ("the lead is done alone: no teammate was started, so sequential chose nobody".into(), true));
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_goal_that_was_written_while_nobody_ran_the_team_starts_a_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = crate::support::team::store_at(dir.path());
+    let lead = MemberName::lead();
+    let goal = Envelope::new(MessageId("m1".into()), MessageKind::Message, Party::Human, "lead", "write the story", Timestamp(1));
+    store.deliver(&goal).unwrap();
+    let script = "format = 1\n[[rule]]\nfor = \"lead\"\non = \"goal\"\nmax = 1\n[[rule.step]]\ntool = \"spawn_teammate\"\n\
+        args = { name = \"alice\", role = \"coder\", prompt = \"wait\" }\n[[rule.step]]\nsay = \"She is there.\"\n\
+        [[rule]]\non = \"prompt\"\n[[rule.step]]\nsay = \"this is the part of {name}, done with care\"\n";
+    let settings = TeamSettings { protocol: "sequential".into(), ..settings() };
+    let mut team = TestTeam::open(dir.path(), scripted(script), settings.clone());
+    let (reason, ok) = team.until_finished().await;
+    assert!(ok && reason == "last stage done", "{reason}\n{}", team.story());
+    team.close().await;
+    let mut team = TestTeam::open(dir.path(), scripted(script), settings);
+    team.until_status("lead", MemberStatus::Idle).await;
+    team.human(TeamCommand::ListMembers).await.unwrap();
+    let told = format!("{:?}", team.store.transcript(&lead).unwrap().0).matches("write the story").count();
+    assert_eq!(told, 1, "the goal was taken once: {}", team.story());
+    team.drain();
+    assert!(team.trace().iter().filter(|(_, _, outcome)| outcome == "acts").count() <= 1, "no run starts again: {}", team.story());
+    team.close().await;
+}
