@@ -22,6 +22,8 @@ pub(super) struct Declared {
     pub effect: Effect,
     /// The argument that the summary shows, if any.
     pub subject: Option<&'static str>,
+    /// Whether an argument that it does not know fails the call.
+    pub exact: bool,
     pub run: Run,
 }
 
@@ -36,6 +38,10 @@ impl Tool for Declared {
 
     fn effect(&self) -> Effect {
         self.effect
+    }
+
+    fn is_exact(&self) -> bool {
+        self.exact
     }
 
     fn summary(&self, arguments: &Value) -> String {

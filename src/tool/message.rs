@@ -22,6 +22,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             audience: Audience::All,
             effect: Effect::Team,
             subject: Some("to"),
+            exact: false,
             run: |arguments, context| Box::pin(send(arguments, context)),
         }),
         Arc::new(Declared {
@@ -31,6 +32,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             audience: Audience::All,
             effect: Effect::Reads,
             subject: None,
+            exact: false,
             run: |_, context| Box::pin(inbox(context)),
         }),
         Arc::new(Declared {
@@ -40,6 +42,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             audience: Audience::Lead,
             effect: Effect::Team,
             subject: Some("content"),
+            exact: false,
             run: |arguments, context| Box::pin(broadcast(arguments, context)),
         }),
     ]

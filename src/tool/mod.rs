@@ -130,6 +130,10 @@ pub trait Tool: Send + Sync {
     fn summary(&self, arguments: &Value) -> String;
     /// What the policy is asked before it runs; `None` needs no permission. May fail: a path outside the workspace.
     fn intent(&self, arguments: &Value, workspace: &Path) -> Result<Option<Intent>, String>;
+    /// Whether an argument that it does not know fails the call: where leaving it out would do something else than was meant.
+    fn is_exact(&self) -> bool {
+        false
+    }
     /// Runs. Never panics on odd arguments; returns quickly after cancellation.
     fn run(&self, arguments: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome>;
 }

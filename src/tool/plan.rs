@@ -16,7 +16,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let id = json!({ "type": "string", "minLength": 1, "description": "The request's id, 8 hex digits." });
     let approve = json!({ "type": "boolean", "description": "true: yes. false: no." });
     let tool = |name, description, parameters, audience, subject, run| -> Arc<dyn Tool> {
-        Arc::new(Declared { name, description, parameters, audience, effect: Effect::Team, subject: Some(subject), run })
+        Arc::new(Declared { name, description, parameters, audience, effect: Effect::Team, subject: Some(subject), exact: false, run })
     };
     vec![
         tool(

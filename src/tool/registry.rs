@@ -3,7 +3,7 @@
 //! Origin of the aliases: learn-claude-code s09/s10 (the lead queries with `shutdown_response{request_id}` and reviews
 //! with `plan_approval{request_id, approve}`), learn-claude-code-4j S10 (camelCase names).
 
-use super::schema::{fit, plain};
+use super::schema::{fit, fit_exactly, plain};
 use super::shell::{Bash, ShellSettings};
 use super::{Audience, Tool, arguments, files, message, plan, task, team};
 use crate::domain::ToolSpec;
@@ -78,7 +78,8 @@ impl Registry {
             return Err(format!("{} is for {} only. {}", entry.spec.name, who(entry.tool.audience()), self.names(audience)));
         }
         let fault = |fault: String| format!("{} was not run: {fault}", entry.spec.name);
-        let arguments = arguments::parse(raw_arguments).and_then(|value| fit(&entry.spec.parameters, value)).map_err(fault)?;
+        let fitting = if entry.tool.is_exact() { fit_exactly } else { fit };
+        let arguments = arguments::parse(raw_arguments).and_then(|value| fitting(&entry.spec.parameters, value)).map_err(fault)?;
         Ok((Arc::clone(&entry.tool), arguments))
     }
 

@@ -3,7 +3,7 @@
 //! Known: `type`, `properties`, `required`, `items`, `enum`, `minimum`, `maximum`, `minLength`. Forgiven: numbers and
 //! booleans as text, `"#3"` for a number, one value where a list belongs, a list as JSON text, `taskId` for `task_id`,
 //! `inProgress` for `in_progress`, `null` for an optional argument. Unknown arguments are dropped, and named only
-//! when the call fails anyway.
+//! when the call fails anyway, or when the tool takes nothing that it does not know.
 
 use serde_json::{Map, Value};
 
@@ -14,6 +14,16 @@ const FAULTS_MAX: usize = 5;
 pub fn fit(schema: &Value, value: Value) -> Result<Value, String> {
     let mut faults = Faults::default();
     let fitted = fit_value(schema, value, "", &mut faults);
+    faults.finish(fitted)
+}
+
+/// The same, where an unknown argument is a fault, too.
+pub fn fit_exactly(schema: &Value, value: Value) -> Result<Value, String> {
+    let mut faults = Faults::default();
+    let fitted = fit_value(schema, value, "", &mut faults);
+    if !faults.unknown.is_empty() {
+        faults.add("it takes only the arguments that it knows".into());
+    }
     faults.finish(fitted)
 }
 

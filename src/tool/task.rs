@@ -15,7 +15,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let status = json!({ "type": "string", "enum": ["pending", "in_progress", "completed"],
         "description": "completed: it is done. in_progress: claim it. pending: give it back to the board." });
     let tool = |name, description, parameters, effect, subject, run| -> Arc<dyn Tool> {
-        Arc::new(Declared { name, description, parameters, audience: Audience::All, effect, subject: Some(subject), run })
+        Arc::new(Declared { name, description, parameters, audience: Audience::All, effect, subject: Some(subject), exact: false, run })
     };
     vec![
         tool(

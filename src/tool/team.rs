@@ -8,15 +8,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+const SPAWN: &str = "spawn_teammate";
+
 /// The tools of this file.
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let text = |words: &str| json!({ "type": "string", "minLength": 1, "description": words });
     let lead = |name, description, parameters, effect, subject, run| -> Arc<dyn Tool> {
-        Arc::new(Declared { name, description, parameters, audience: Audience::Lead, effect, subject: Some(subject), run })
+        // Who asks for a member of a special kind is told that there is none, and gets no ordinary one for it.
+        let exact = name == SPAWN;
+        Arc::new(Declared { name, description, parameters, audience: Audience::Lead, effect, subject: Some(subject), exact, run })
     };
     vec![
         lead(
-            "spawn_teammate",
+            SPAWN,
             "Start one teammate that works on its own. It can be written to, and it takes ready tasks from the board.",
             object(
                 json!({

@@ -205,7 +205,7 @@ fn world(texts: &[String]) -> World {
 }
 
 #[test]
-fn two_hundred_hostile_texts_are_inert_and_readable_wherever_they_are_drawn() {
+fn a14_two_hundred_hostile_texts_are_inert_and_readable_wherever_they_are_drawn() {
     let texts = corpus();
     assert!(texts.len() >= 200, "{}", texts.len());
     let every: BTreeSet<usize> = (0..texts.len()).collect();

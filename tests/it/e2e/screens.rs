@@ -44,7 +44,7 @@ fn a_second_screen_shows_the_same_team_and_steers_it_and_leaving_it_stops_nobody
 }
 
 #[test]
-fn of_two_answers_in_the_same_moment_one_wins_and_the_other_is_told_who_decided() {
+fn a2_of_two_answers_in_the_same_moment_one_wins_and_the_other_is_told_who_decided() {
     let world = World::new();
     let mut first = world.open();
     spawn(&mut first, "bob");

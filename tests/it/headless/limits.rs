@@ -2,7 +2,7 @@
 
 use super::rig::{Rig, call, other, say};
 use super::team::crew;
-use crate::provider::fake::Reply;
+use crate::provider::fake::{Reply, Seen};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -53,6 +53,33 @@ async fn l4_a_full_context_is_compacted_and_the_work_goes_on() {
     let last = rig.server.requests().pop().unwrap();
     let first = &last.messages()[1]["content"];
     assert!(first.as_str().unwrap().starts_with("<identity>You are 'lead'"), "{first}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn l8_after_a_compaction_the_lead_is_told_who_is_there_and_what_is_open() {
+    let refused = AtomicUsize::new(0);
+    let rig = Rig::new(move |asked| match (asked.who.as_str(), asked.nth) {
+        ("summary", _) => say("The secret word is plover."),
+        ("alice", _) => say("I think about it."),
+        (_, 1) => call("task_create", json!({ "subject": "An open thing" }))
+            .and("spawn_teammate", json!({ "name": "alice", "role": "coder", "prompt": "wait" }))
+            .and("read_file", json!({ "path": "big.txt" })),
+        (_, _) if !asked.holds("The secret word") && refused.fetch_add(1, Ordering::SeqCst) < 1 => {
+            other(Reply::error(400, "context_length_exceeded: too long"))
+        }
+        _ => say("I go on."),
+    })
+    .await;
+    std::fs::write(rig.workspace().join("big.txt"), "word ".repeat(2_000)).unwrap();
+    let ran = rig.run(&["run", "go", "--json"]).await;
+    assert_eq!(ran.of_kind("compacted").len(), 1, "{ran:?}");
+    let after = |seen: &&Seen| {
+        seen.body["messages"].as_array().into_iter().flatten().any(|m| m["content"].as_str().is_some_and(|c| c.contains("The secret word")))
+    };
+    let requests = rig.server.requests();
+    let told = requests.iter().find(after).expect("a call after the compaction");
+    let told: String = told.messages().iter().filter_map(|m| m["content"].as_str()).collect();
+    assert!(told.contains("alice") && told.contains("An open thing"), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

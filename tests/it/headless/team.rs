@@ -23,7 +23,7 @@ pub fn crew(asked: &Asked) -> Say {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn three_tasks_two_teammates_json_and_exit_0() {
+async fn s9_three_tasks_two_teammates_json_and_exit_0() {
     let rig = Rig::new(crew).await;
     let ran = rig.run(&["run", "do it", "--json"]).await;
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -38,7 +38,7 @@ async fn three_tasks_two_teammates_json_and_exit_0() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_json_words_go_to_standard_error_and_the_answer_to_standard_output() {
+async fn s10_without_json_words_go_to_standard_error_and_the_answer_to_standard_output() {
     let rig = Rig::new(|_| say("It is 42.")).await;
     let ran = rig.run(&["run", "what is it?"]).await;
     assert_eq!((ran.code, ran.out.as_str()), (0, "It is 42.\n"), "{ran:?}");

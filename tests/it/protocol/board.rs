@@ -30,7 +30,7 @@ fn one_task_in_progress_per_teammate() {
 }
 
 #[test]
-fn the_loser_of_a_claim_learns_the_owner() {
+fn b6_the_loser_of_a_claim_learns_the_owner() {
     let mut w = World::team(&["alice", "bob"]);
     let task = w.task("first", &[]);
     let refusal = w.by(member("bob"), TeamCommand::ClaimTask { task }).unwrap_err();

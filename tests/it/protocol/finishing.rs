@@ -88,7 +88,7 @@ fn t1_an_unknown_receiver_is_refused_with_the_roster_and_the_nearest_name() {
 }
 
 #[test]
-fn t2_mail_to_a_stopped_member_bounces() {
+fn t2_t23_mail_to_a_stopped_member_bounces() {
     let mut w = World::team(&["bob"]);
     w.ends("bob", false, "done");
     let refusal = w.human(TeamCommand::Send { to: "bob".into(), content: "hi".into() }).unwrap_err();
@@ -189,7 +189,7 @@ fn only_the_lead_and_the_human_spawn_and_steer() {
 }
 
 #[test]
-fn x_interrupts_and_the_member_then_takes_no_task_by_itself() {
+fn t28_x_interrupts_and_the_member_then_takes_no_task_by_itself() {
     let mut w = World::team(&["bob"]);
     w.begins("bob");
     w.human(TeamCommand::Interrupt { target: "bob".into() }).unwrap();

@@ -191,7 +191,7 @@ fn a_command_that_no_rule_allows_waits_for_the_person() {
 }
 
 #[test]
-fn a_permission_tells_who_what_where_and_shows_what_cannot_be_seen() {
+fn t29_a_permission_tells_who_what_where_and_shows_what_cannot_be_seen() {
     let mut w = working("bob");
     let command = "ls\u{202e}\u{200b}\t-l\u{a0}\u{1b}[2K ехе".to_owned();
     let resolved = vec!["runs ls → /usr/bin/ls\nby lead".to_owned()];

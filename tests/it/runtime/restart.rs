@@ -139,3 +139,24 @@ async fn a_lead_that_was_given_nothing_had_no_turn() {
     assert!(!team.events.iter().any(|r| matches!(r.event, TeamEvent::TurnEnded { .. })), "{}", team.story());
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn t5_mail_during_a_long_turn_is_read_at_the_next_step_and_not_at_its_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "format = 1\n[[rule]]\nfor = \"bob\"\non = \"prompt\"\n[[rule.step]]\ntool = \"bash\"\nargs = { command = \"until test -e go; do sleep 0.02; done\" }\n\
+        [[rule.step]]\ntool = \"bash\"\nargs = { command = \"until test -e on; do sleep 0.02; done\" }\n[[rule.step]]\nsay = \"built\"\n";
+    let mut team = TestTeam::open(dir.path(), scripted(text), settings());
+    let order = SpawnOrder { name: "bob".into(), role: "builder".into(), prompt: Some("build".into()), ..SpawnOrder::default() };
+    team.human(TeamCommand::Spawn(order)).await.unwrap();
+    let runs = |e: &TeamEvent| matches!(e, TeamEvent::ToolStarted { tool, .. } if tool == "bash");
+    team.until("the build", runs).await;
+    team.human(TeamCommand::Send { to: "bob".into(), content: "stop, wrong branch".into() }).await.unwrap();
+    std::fs::write(dir.path().join("go"), "").unwrap();
+    team.until("the next step", runs).await;
+    let bob = MemberName::parse("bob").unwrap();
+    let (entries, _) = team.store.transcript(&bob).unwrap();
+    assert!(format!("{entries:?}").contains("stop, wrong branch"), "the turn still goes on: {entries:?}");
+    assert!(!team.events.iter().any(|r| matches!(&r.event, TeamEvent::TurnEnded { name, .. } if *name == bob)));
+    std::fs::write(dir.path().join("on"), "").unwrap();
+    team.close().await;
+}

@@ -21,7 +21,7 @@ fn an_entity_seen_twice_does_no_harm() {
 }
 
 #[test]
-fn the_lead_stands_first_and_nobody_changes_places() {
+fn u15_the_lead_stands_first_and_nobody_changes_places() {
     let mut screen = Screen::new(80, 24);
     for name in ["zoe", "alice", "lead", "bob"] {
         screen.member(name, "r", MemberStatus::Idle, Activity::Starting);
@@ -67,7 +67,7 @@ fn a_missing_blocker_and_a_circle_are_found_and_forgotten_again() {
 }
 
 #[test]
-fn a_decided_plan_stays_readable_below_the_queue() {
+fn a7_a_decided_plan_stays_readable_below_the_queue() {
     let mut screen = Screen::new(80, 24);
     screen.member("bob", "r", MemberStatus::Idle, Activity::Starting);
     screen.request(plan(1, "bob", "first", "b"));

@@ -33,7 +33,7 @@ fn answers(screen: &mut Screen) -> Vec<(RequestId, Verdict, Digest)> {
 }
 
 #[test]
-fn an_arriving_request_moves_neither_focus_nor_selection() {
+fn a1_an_arriving_request_moves_neither_focus_nor_selection() {
     let mut screen = team();
     screen.press("3");
     screen.request(plan(1, "bob", "first", "one"));
@@ -48,7 +48,7 @@ fn an_arriving_request_moves_neither_focus_nor_selection() {
 }
 
 #[test]
-fn a_request_that_came_up_by_itself_is_not_approved_by_a_key_that_was_on_its_way() {
+fn a1_a_request_that_came_up_by_itself_is_not_approved_by_a_key_that_was_on_its_way() {
     let mut screen = team();
     screen.draw();
     screen.request(plan(1, "bob", "Migrate", "drop everything"));
@@ -203,7 +203,7 @@ fn keys_typed_into_a_prompt_never_act_as_commands() {
 }
 
 #[test]
-fn enter_sends_the_feedback_that_was_typed_and_switching_the_verdict_asks() {
+fn a8_enter_sends_the_feedback_that_was_typed_and_switching_the_verdict_asks() {
     let mut screen = team();
     screen.request(plan(1, "bob", "one", "1"));
     screen.press("r");

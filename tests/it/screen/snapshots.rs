@@ -138,7 +138,7 @@ fn what_needs_the_person_is_one_list() {
 }
 
 #[test]
-fn wide_combining_and_right_to_left_text_stay_aligned() {
+fn u4_wide_combining_and_right_to_left_text_stay_aligned() {
     at_all_sizes("scripts", |w, h| {
         let mut screen = busy(w, h);
         screen.task(Task::new(TaskId(7), "重构订单模块并补充测试用例以及文档说明和更多内容"));
@@ -204,7 +204,7 @@ fn a_teammate_is_spawned_by_a_form() {
 }
 
 #[test]
-fn ascii_signs_where_the_locale_asks_for_them() {
+fn u5_ascii_signs_where_the_locale_asks_for_them() {
     let mut screen = Screen::with(80, 24, StateOptions { ascii: true, ..options() });
     screen.busy_team();
     let text = screen.screen();

@@ -6,7 +6,7 @@ use signoff::app::{ColorMode, StateOptions};
 use signoff::tui::style::{Role, Style};
 
 #[test]
-fn without_colours_nothing_is_coloured_and_states_are_still_told() {
+fn u12_without_colours_nothing_is_coloured_and_states_are_still_told() {
     for theme in ["dark", "light", "mono"] {
         let style = Style::new(theme, ColorMode::Mono, false);
         for role in Role::ALL {

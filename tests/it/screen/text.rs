@@ -11,7 +11,7 @@ use signoff::app::rich::{line_width, plain};
 use signoff::domain::{Activity, MemberStatus, Task, TaskId};
 
 #[test]
-fn a_paste_of_ten_thousand_lines_is_one_sign_and_one_undo() {
+fn u6_a_paste_of_ten_thousand_lines_is_one_sign_and_one_undo() {
     let mut editor = Editor::new("before ");
     let paste = "a line\n".repeat(10_000);
     editor.paste(&paste);

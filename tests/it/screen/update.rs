@@ -1,13 +1,14 @@
 //! What keys and events do: panes, prompts, wakes, notifications, reading.
 
-use super::harness::{START, Screen, member_name, plan};
+use super::harness::{START, Screen, member_name, plan, request_id};
 use signoff::app::Pane;
 use signoff::app::msg::{Cmd, LiveKind, Msg};
 use signoff::domain::event::TaskChange;
 use signoff::domain::{
-    Activity, ChatMessage, MemberStatus, Party, SpawnOrder, Task, TaskId, TeamCommand, TeamEvent, Timestamp, TranscriptEntry,
+    Activity, ChatMessage, MemberStatus, Party, RequestKind, SpawnOrder, Task, TaskId, TeamCommand, TeamEvent, Timestamp, TranscriptEntry,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 fn wakes(cmds: &[Cmd]) -> Vec<Option<Timestamp>> {
     cmds.iter().filter_map(|cmd| if let Cmd::Wake(at) = cmd { Some(*at) } else { None }).collect()
@@ -72,7 +73,7 @@ fn hints_go_away_by_themselves() {
 }
 
 #[test]
-fn transitions_are_notified_together_and_only_without_the_focus() {
+fn u13_transitions_are_notified_together_and_only_without_the_focus() {
     let notes = |cmds: &[Cmd]| cmds.iter().filter(|c| matches!(c, Cmd::Notify { .. })).count();
     let mut screen = busy();
     screen.request(plan(5, "bob", "t", "b"));
@@ -154,7 +155,7 @@ fn forms_spawn_teammates_and_add_tasks() {
 }
 
 #[test]
-fn the_board_s_keys_act_on_the_selected_task() {
+fn b11_the_board_s_keys_act_on_the_selected_task() {
     let mut screen = busy();
     // alice works on it: completing it for her asks once.
     screen.press("3 j j c y u G f");
@@ -241,7 +242,7 @@ fn activity_stays_with_its_text_while_more_arrives() {
 }
 
 #[test]
-fn a_long_transcript_opens_scrolls_and_is_searched() {
+fn u8_a_long_transcript_opens_scrolls_and_is_searched() {
     let mut screen = busy();
     screen.press("1 j j");
     let cmds = screen.press("v");
@@ -280,7 +281,7 @@ fn the_stream_is_not_shown_twice_when_its_answer_is_finished() {
 }
 
 #[test]
-fn what_needs_the_person_can_be_jumped_to() {
+fn u14_what_needs_the_person_can_be_jumped_to() {
     let mut screen = busy();
     screen.press("3 w Enter");
     assert_eq!(screen.state.focus, Pane::Approvals);
@@ -339,4 +340,27 @@ fn plans_are_approved_by_themselves_only_after_a_question() {
     assert!(screen.commands().is_empty());
     screen.press("y");
     assert_eq!(screen.commands(), [TeamCommand::SetPlanMode { mode: signoff::domain::settings::PlanMode::Auto }]);
+}
+
+#[test]
+fn t21_why_a_member_does_not_work_is_told_in_words_of_its_own() {
+    let since = START;
+    let states = [
+        (MemberStatus::Idle, Activity::Nothing { since }, "idle"),
+        (MemberStatus::Idle, Activity::Mail { since }, "mail"),
+        (MemberStatus::Idle, Activity::HoldsTask { task: TaskId(3), since }, "holds #3"),
+        (MemberStatus::WaitingApproval, Activity::Approval { request: request_id(1), request_kind: RequestKind::Plan, since }, "plan"),
+        (MemberStatus::Working, Activity::RateLimit { until: since.plus(Duration::from_secs(40)) }, "limit"),
+        (MemberStatus::Shutdown, Activity::Stopped { reason: "done".into() }, "shut down"),
+        (MemberStatus::Failed, Activity::Failed { reason: "401".into() }, "failed"),
+    ];
+    let mut rows = std::collections::BTreeSet::new();
+    for (status, activity, words) in states {
+        let mut screen = Screen::new(80, 24);
+        screen.member("bob", "coder", status, activity.clone());
+        let row = screen.screen().lines().find(|line| line.contains("bob ")).unwrap().chars().take(28).collect::<String>();
+        assert!(row.contains(words), "{activity:?}: {row}");
+        rows.insert(row);
+    }
+    assert_eq!(rows.len(), 7, "{rows:?}");
 }

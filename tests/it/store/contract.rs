@@ -173,7 +173,7 @@ fn a_small_page_still_holds_one_line_and_pages_add_up() {
 }
 
 #[test]
-fn a_torn_tail_is_not_read_and_does_no_harm_to_the_next_line() {
+fn s1_a_torn_tail_is_not_read_and_does_no_harm_to_the_next_line() {
     on_each(|s| {
         let topic = inbox("bob");
         let first = s.backend.append(&topic, &lines(&["{\"n\":1}"])).unwrap();

@@ -72,7 +72,7 @@ fn transcript_size(workspace: &Path) -> u64 {
 }
 
 #[test]
-fn eight_writers_and_a_reader_that_is_killed_again_and_again() {
+fn t3_eight_writers_and_a_reader_that_is_killed_again_and_again() {
     let dir = tempfile::tempdir().unwrap();
     let (messages, kills) = size();
     let (killed, took) = timed(|| {

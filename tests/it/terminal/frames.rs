@@ -75,7 +75,7 @@ fn a_transcript_that_cannot_be_read_is_told() {
 }
 
 #[test]
-fn any_size_is_survived_and_the_picture_comes_back() {
+fn u2_any_size_is_survived_and_the_picture_comes_back() {
     let mut pty = toy(&[]);
     for (cols, rows) in [(1, 1), (0, 0), (14, 3), (500, 200), (1, 200), (80, 24)] {
         pty.resize(cols, rows);

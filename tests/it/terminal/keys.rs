@@ -33,7 +33,7 @@ fn the_first_frame_is_there_before_a_team_that_blocks_is_opened() {
 }
 
 #[test]
-fn ten_thousand_lines_are_one_paste_with_brackets_and_without() {
+fn u6_ten_thousand_lines_are_one_paste_with_brackets_and_without() {
     let mut pty = toy(&[]);
     let lines = "a line of the text that is pasted\r".repeat(10_000);
     pty.send(format!("\x1b[200~{lines}\x1b[201~"));
@@ -65,7 +65,7 @@ fn a_lone_escape_is_a_key() {
 }
 
 #[test]
-fn mouse_and_focus_are_told_and_the_mouse_is_captured_on_request_only() {
+fn u9_mouse_and_focus_are_told_and_the_mouse_is_captured_on_request_only() {
     let mut pty = toy(&[]);
     assert_eq!(find(&pty.raw(), b"\x1b[?1000h"), None);
     pty.send("M");
@@ -81,7 +81,7 @@ fn mouse_and_focus_are_told_and_the_mouse_is_captured_on_request_only() {
 }
 
 #[test]
-fn never_every_key_is_asked_for_because_that_breaks_input_methods() {
+fn u11_never_every_key_is_asked_for_because_that_breaks_input_methods() {
     let raw = toy(&[]).raw();
     assert!(find(&raw, b"\x1b[>1u").is_some());
     for flags in 2..32 {

@@ -16,7 +16,7 @@ fn quitting_restores_the_terminal() {
 }
 
 #[test]
-fn modes_are_undone_before_the_line_settings_so_that_nothing_is_echoed() {
+fn u1_modes_are_undone_before_the_line_settings_so_that_nothing_is_echoed() {
     let mut pty = toy(&[]);
     pty.send("Mq");
     pty.wait_exit();
@@ -27,7 +27,7 @@ fn modes_are_undone_before_the_line_settings_so_that_nothing_is_echoed() {
 }
 
 #[test]
-fn a_panic_on_the_screens_thread_restores_the_terminal_and_is_told() {
+fn u1_a_panic_on_the_screens_thread_restores_the_terminal_and_is_told() {
     let mut pty = toy(&[]);
     pty.send("MP");
     assert_ne!(pty.wait_exit().exit_code(), 0);

@@ -165,7 +165,7 @@ async fn a_short_request_is_read_with_its_line_and_can_be_rejected_with_words() 
 }
 
 #[tokio::test]
-async fn status_and_show_tell_in_words_and_nothing_steers_the_terminal() {
+async fn u12_status_and_show_tell_in_words_and_nothing_steers_the_terminal() {
     let member = Arc::new(Member::new(MemberName::parse("alice").unwrap(), "coder\x1b[31m"));
     let mut task = Task::new(TaskId(3), "Refactor");
     task.description = "Move it.\x07".into();

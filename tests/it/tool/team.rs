@@ -202,3 +202,12 @@ async fn the_lead_spawns_asks_and_looks() {
 async fn idling_ends_the_turn() {
     assert_eq!(teammate().call("idle", json!({})).await.control, Control::Idle);
 }
+
+#[tokio::test]
+async fn t30_what_a_spawn_cannot_do_is_refused_and_not_passed_over() {
+    let room = lead();
+    let order = json!({ "name": "bob", "role": "coder", "prompt": "go", "isolation": "worktree" });
+    let outcome = room.call("spawn_teammate", order).await;
+    assert!(!outcome.ok && outcome.content.contains("isolation"), "{}", outcome.content);
+    assert!(room.commands().is_empty(), "nobody is spawned");
+}
