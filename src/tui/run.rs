@@ -201,7 +201,11 @@ where
                 return Ok(ended);
             }
             let happening = self.wait().await;
-            self.handle(happening).await?;
+            match self.handle(happening).await {
+                // A terminal that is closed is told by CONT as well as by HUP, in any order, and CONT would take it back.
+                Err(TuiError::Io { source, .. }) if is_gone(&source) => self.hang_up(&source).await?,
+                done => done?,
+            }
         }
     }
 
@@ -358,6 +362,12 @@ where
         let commands = self.screen.update(msg, clock::now());
         self.execute(commands).await
     }
+}
+
+/// Whether a call failed since there is no terminal any more.
+fn is_gone(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    error.raw_os_error().is_some_and(|number| [Errno::IO, Errno::NXIO, Errno::PIPE].iter().any(|errno| errno.raw_os_error() == number))
 }
 
 fn is_from_keys(number: i32) -> bool {

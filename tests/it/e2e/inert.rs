@@ -155,7 +155,7 @@ fn page_through(pty: &mut Pty, down: &str) -> BTreeSet<usize> {
         let flat: String = text.split_whitespace().collect();
         found.extend((0..1_000).filter(|at| flat.contains(&format!("S{at:03}")) && flat.contains(&format!("E{at:03}"))));
         pty.send(down);
-        let until = std::time::Instant::now() + Duration::from_millis(700);
+        let until = std::time::Instant::now() + Duration::from_secs(2);
         while pty.contents() == text {
             if std::time::Instant::now() > until {
                 return found;
