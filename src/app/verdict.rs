@@ -20,7 +20,10 @@ pub const QUIET: Duration = Duration::from_millis(300);
 
 /// The request that may be decided now, or why none may.
 fn decidable(state: &State, now: Timestamp) -> Result<(Arc<Request>, Digest), String> {
-    let shown = state.view.shown.as_ref().ok_or("no request is on the screen: 2 goes to the approvals")?;
+    let shown = state.view.shown.as_ref().ok_or_else(|| {
+        let waits = state.team.requests.pending_len() > 0;
+        if waits { "no request is on the screen: 2 goes to the approvals" } else { "nothing waits for a decision" }.to_owned()
+    })?;
     let selected = match state.detail.as_ref().map(|d| &d.kind) {
         Some(super::overlay::DetailKind::Request(id)) => Some(id),
         Some(_) | None => state.approvals.selected.as_ref(),

@@ -44,7 +44,8 @@ pub struct PaletteRow {
 /// The rows that fit what is typed, the best first.
 pub fn rows(state: &State) -> Vec<PaletteRow> {
     let typed = state.palette.as_ref().map(|p| p.editor.value()).unwrap_or_default();
-    let mut filter = Filter::new(&typed);
+    // The names in the settings have underscores, the words on the screen have not.
+    let mut filter = Filter::new(&typed.replace('_', " "));
     let listed = |b: &&Binding| !matches!(b.context, Context::Prompt | Context::Detail);
     let mut scored: Vec<(u32, &Binding)> = Vec::new();
     for binding in state.options.keymap.bindings().iter().filter(listed) {

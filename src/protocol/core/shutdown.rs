@@ -209,6 +209,10 @@ impl TeamCore {
         let mut effects = vec![Effect::Mark(Mark::Stopping(Some(reason.clone())))];
         let live: Vec<Arc<Member>> = self.members.iter().filter(|m| self.is_live(&m.name)).cloned().collect();
         for member in live {
+            if !at_once {
+                // Who waits for a permission would wait on: nobody is asked anything any more.
+                effects.extend(self.withdraw_permissions(&member.name, "the team is stopping"));
+            }
             if at_once {
                 effects.extend(self.kill(&member.name, &reason, now));
             } else if member.name.is_lead() {

@@ -75,7 +75,8 @@ fn draw_hint(painter: &mut Painter<'_>, x: u16, y: u16, (key, word): &Hint) {
 /// The keys that work now: the pane's own first, then the others by rank; and the ones for the right edge.
 fn hints(state: &State) -> (Vec<Hint>, Vec<Hint>) {
     if state.quitting.is_some() && state.prompt.is_none() {
-        let keys = |action| (state.key_name(action), if action == Action::Quit { "stop now".to_owned() } else { "stay".to_owned() });
+        let keys =
+            |action| (state.key_name(action), if action == Action::Quit { "stop now".to_owned() } else { "keep the screen".to_owned() });
         return (vec![keys(Action::Quit), keys(Action::Back)], Vec::new());
     }
     let contexts = state.contexts();

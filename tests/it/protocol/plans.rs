@@ -208,6 +208,27 @@ fn t29_a_permission_tells_who_what_where_and_shows_what_cannot_be_seen() {
 }
 
 #[test]
+fn a_member_that_waits_for_a_permission_does_not_keep_the_team_from_stopping() {
+    let mut w = working("bob");
+    w.human(TeamCommand::Send { to: "lead".into(), content: "go".into() }).unwrap();
+    w.begins("lead");
+    for who in ["bob", "lead"] {
+        let intent = Intent {
+            tool: "bash".into(),
+            action: Action::Command { command: "cargo test".into(), cwd: "/w".into() },
+            resolved: Vec::new(),
+        };
+        let by = if who == "lead" { Party::lead() } else { member(who) };
+        w.by(by, TeamCommand::Authorize(intent)).unwrap();
+    }
+    w.human(TeamCommand::StopTeam { now: false }).unwrap();
+    let denied = w.settled.iter().filter(|(_, result)| matches!(result, Err(Refusal::Denied(why)) if why.contains("stopping"))).count();
+    assert_eq!(denied, 2, "{:?}", w.settled);
+    let states: Vec<RequestState> = w.core.requests().filter(|r| r.kind == RequestKind::Permission).map(|r| r.state).collect();
+    assert_eq!(states, [RequestState::Withdrawn; 2]);
+}
+
+#[test]
 fn a_permission_of_a_member_that_is_interrupted_is_withdrawn() {
     let mut w = working("bob");
     let intent =

@@ -125,6 +125,16 @@ fn the_footer_shows_only_keys_that_work_now() {
 }
 
 #[test]
+fn the_palette_knows_a_name_with_its_underscore() {
+    let mut screen = super::harness::Screen::new(80, 24);
+    screen.busy_team();
+    screen.press(":");
+    screen.type_str("set_protocol");
+    assert!(!screen.screen().contains("No action has that name"), "{}", screen.screen());
+    assert!(screen.screen().contains("how the team works") || screen.screen().contains("protocol"), "{}", screen.screen());
+}
+
+#[test]
 fn the_palette_runs_any_action_by_name() {
     let mut screen = Screen::new(80, 24);
     screen.busy_team();
