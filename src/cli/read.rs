@@ -15,7 +15,7 @@ use crate::domain::{
 use crate::store::TeamStore;
 use crate::store::team_store::{Fault, Mail};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// How much of a log is read in one go, in bytes.
@@ -48,7 +48,21 @@ struct History {
     pid: Option<u32>,
     acting: Vec<NodeMark>,
     sections: Vec<Section>,
+    steps: VecDeque<Step>,
 }
+
+/// A step of the protocol: who acted, by which rule, and what came out.
+#[derive(Serialize)]
+struct Step {
+    step: u64,
+    who: Option<MemberName>,
+    rule: String,
+    outcome: String,
+    millis: u64,
+}
+
+/// Steps that `status` tells, the last ones; all are in the event log.
+const STEPS_MAX: usize = 100;
 
 fn history(store: &TeamStore) -> Result<History, CliError> {
     let (mut history, mut offset) = (History::default(), 0);
@@ -63,6 +77,11 @@ fn history(store: &TeamStore) -> Result<History, CliError> {
                 (history.acting, history.sections) = (marks, sections);
             } else if let TeamEvent::ProtocolChanged { .. } = record.event {
                 (history.acting, history.sections) = (Vec::new(), Vec::new());
+            } else if let TeamEvent::Traced { step, who, rule, outcome, millis } = record.event {
+                history.steps.push_back(Step { step, who, rule, outcome, millis });
+                if history.steps.len() > STEPS_MAX {
+                    history.steps.pop_front();
+                }
             } else if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
                 history.spend.add_call(*usage, *cost);
             } else if let TeamEvent::ActivityChanged { name, activity } = record.event {
@@ -97,6 +116,8 @@ struct Status {
     protocol_marks: Vec<NodeMark>,
     /// What is particular to the protocol, as tables.
     protocol_sections: Vec<Section>,
+    /// The last steps of the protocol, the oldest first.
+    protocol_steps: VecDeque<Step>,
 }
 
 /// `status`
@@ -129,6 +150,7 @@ pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliE
         cost_is_complete: !history.spend.unpriced,
         protocol_marks: history.acting,
         protocol_sections: history.sections,
+        protocol_steps: history.steps,
         team: team.team_name,
         protocol: team.protocol,
     };

@@ -142,6 +142,8 @@ fn each_ends_without_a_terminal_and_its_trace_explains_every_step() {
         assert!(text.contains(way.shows), "{}", at(way.shows));
         let status: Value = serde_json::from_str(&world.shell(&["status", "--json"])).unwrap();
         assert_eq!(status["protocol"]["name"].as_str().or(status["protocol"].as_str()), Some(way.protocol), "{status}");
+        let steps = status["protocol_steps"].as_array().unwrap();
+        assert!(steps.iter().any(|step| step["who"] == "alice" && step["rule"].is_string()), "{status}");
         world.wait_no_commands();
     }
 }
