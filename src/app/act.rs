@@ -79,7 +79,14 @@ fn layout(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         }
         Action::EndRun => return vec![state.command("ending the run", TeamCommand::EndRun)],
         Action::SetProtocol => state.protocols = Some(ProtocolList::at_own(state)),
-        Action::Filter if state.focus == Pane::Activity => return open(state, Action::Transcript, now),
+        Action::Filter if state.focus == Pane::Activity => {
+            let cmds = open(state, Action::Transcript, now);
+            // What is typed next is a word to search for and must not run as keys.
+            if state.detail.is_some() {
+                state.prompt = Some(Prompt::new(Purpose::Search, ""));
+            }
+            return cmds;
+        }
         Action::Filter => {
             let text = match state.focus {
                 Pane::Team => state.roster.filter.as_ref(),

@@ -242,6 +242,17 @@ fn activity_stays_with_its_text_while_more_arrives() {
 }
 
 #[test]
+fn a_word_that_is_searched_for_in_the_activity_runs_no_keys() {
+    let mut screen = busy();
+    screen.press("1 j j 5 /");
+    screen.type_str("sku S x d c q");
+    assert!(screen.commands().is_empty(), "{:?}", screen.commands());
+    assert!(screen.screen().contains("sku S x d c q"), "{}", screen.screen());
+    screen.press("Enter");
+    assert!(screen.commands().is_empty());
+}
+
+#[test]
 fn u8_a_long_transcript_opens_scrolls_and_is_searched() {
     let mut screen = busy();
     screen.press("1 j j");
