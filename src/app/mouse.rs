@@ -3,9 +3,9 @@
 use super::action::Action;
 use super::msg::{Cmd, Mouse};
 use super::pane::Move;
+use super::pane::moves::step_in;
 use super::reading;
 use super::state::{Pane, State};
-use super::update::step_in;
 use crate::domain::Timestamp;
 
 /// Rows that one turn of the wheel moves.

@@ -3,14 +3,11 @@
 use super::act;
 use super::action::Action;
 use super::alerts;
-use super::feed::{Depth, Source};
 use super::msg::{Cmd, Key, LiveKind, Mouse, Msg};
 use super::overlay::{DetailKind, confirm, form, palette, prompt, quit};
-use super::pane::Move;
-use super::projection::RUNNER_GONE;
 use super::projection::ToolState;
-use super::state::{EditPurpose, Pane, State, StatusLevel};
-use super::{mouse, reading, verdict, wake};
+use super::state::{EditPurpose, State, StatusLevel};
+use super::{mouse, verdict, wake};
 use crate::domain::event::NoticeLevel;
 use crate::domain::{EventRecord, MemberName, Refusal, Reply, TeamCommand, TeamEvent, Timestamp};
 use std::sync::Arc;
@@ -93,7 +90,6 @@ fn on_event(state: &mut State, record: &Arc<EventRecord>, now: Timestamp) -> Vec
             let level = if *level == NoticeLevel::Error { StatusLevel::Error } else { StatusLevel::Hint };
             state.say(level, &format!("{who}{text}"), now);
         }
-        TeamEvent::RunnerGone { .. } => state.say(StatusLevel::Error, RUNNER_GONE, now),
         _ => {}
     }
     follow_transcript(state, &record.event);
@@ -149,7 +145,7 @@ fn on_key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
         return quit::quit(state, now);
     }
     match state.lookup(key) {
-        Some(action) => run(state, action, now),
+        Some(action) => act::run(state, action, now),
         None => Vec::new(),
     }
 }
@@ -206,15 +202,19 @@ fn on_reply(state: &mut State, token: u64, result: Result<Reply, Refusal>, now: 
     let then_quit = sent.then_quit;
     match result {
         Err(refusal) => refused(state, sent, &refusal, now),
-        Ok(Reply::Said(text)) => state.say(StatusLevel::Info, &text, now),
-        Ok(Reply::Spawned(member)) => {
-            state.roster.selected = Some(member.name.clone());
-            state.say(StatusLevel::Info, &format!("{} is spawned", member.name), now);
+        Ok(reply) => {
+            let words = match reply {
+                Reply::Said(text) => text,
+                Reply::Spawned(member) => {
+                    state.roster.selected = Some(member.name.clone());
+                    format!("{} is spawned", member.name)
+                }
+                Reply::Task(task) => format!("{}: {}", super::words::done(&sent.label, Some(task.id)), task.subject),
+                _ => super::words::done(&sent.label, None),
+            };
+            let waits = if state.team.runner_gone { " (in the files: nobody runs the team until signoff opens)" } else { "" };
+            state.say(StatusLevel::Info, &format!("{words}{waits}"), now);
         }
-        Ok(Reply::Task(task)) => {
-            state.say(StatusLevel::Info, &format!("{}: {}", super::words::done(&sent.label, Some(task.id)), task.subject), now);
-        }
-        Ok(_) => state.say(StatusLevel::Info, &super::words::done(&sent.label, None), now),
     }
     if then_quit { vec![Cmd::Quit] } else { Vec::new() }
 }
@@ -247,73 +247,5 @@ fn on_edited(state: &mut State, token: u64, result: Result<String, String>, now:
             let (subject, description) = (Some(subject.trim().to_owned()), Some(description.trim().to_owned()));
             vec![state.command(format!("editing {id}"), TeamCommand::EditTask { task: id, subject, description })]
         }
-    }
-}
-
-/// Runs an action, by key or by name.
-pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
-    match action {
-        Action::Up | Action::Down | Action::Top | Action::Bottom | Action::PageUp | Action::PageDown => {
-            if state.help.is_some() || state.needs.is_some() || state.protocols.is_some() || state.detail.is_some() {
-                reading::go(state, action);
-            } else {
-                go(state, action);
-            }
-            Vec::new()
-        }
-        other => act::run(state, other, now),
-    }
-}
-
-/// A movement in the focused pane.
-fn go(state: &mut State, action: Action) {
-    let rows = state.view.panes.get(state.focus.index()).map_or(1, |area| area.height.saturating_sub(1).max(1));
-    let page = isize::try_from(rows).unwrap_or(1);
-    let step = match action {
-        Action::Up => Move::By(-1),
-        Action::Down => Move::By(1),
-        Action::PageUp => Move::By(-page),
-        Action::PageDown => Move::By(page),
-        Action::Top => Move::First,
-        _ => Move::Last,
-    };
-    step_in(state, state.focus, step);
-}
-
-/// Moves in a pane, focused or not (the mouse wheel does that too).
-pub(super) fn step_in(state: &mut State, pane: Pane, step: Move) {
-    let selected = state.roster.selected.clone();
-    let view = selected.as_ref().and_then(|name| state.team.member(name));
-    match pane {
-        Pane::Team => state.roster.go(step, &state.team),
-        Pane::Approvals => state.approvals.go(step, &state.team),
-        Pane::Board => state.board.go(step),
-        Pane::Inbox => {
-            if let Some(view) = view {
-                state.inbox.go(step, view);
-            }
-        }
-        Pane::Activity => {
-            let Some(view) = view else { return };
-            let live = Some(&mut state.live);
-            let mut source = Source { items: &view.feed, live, depth: Depth::Brief, cache: &mut state.view.cache };
-            match step {
-                Move::First => state.activity.scroll.to_start(&source),
-                Move::Last => state.activity.scroll.follow(),
-                Move::By(lines) => state.activity.scroll.scroll(lines, &mut source),
-            }
-        }
-    }
-}
-
-/// Filters a pane.
-pub(super) fn set_filter(state: &mut State, pane: Pane, text: &str) {
-    let filter = super::filter::Filter::new(text);
-    match pane {
-        Pane::Team => state.roster.filter = filter,
-        Pane::Approvals => state.approvals.filter = filter,
-        Pane::Board => state.board.set_filter(text, &state.team),
-        Pane::Inbox => state.inbox.filter = filter,
-        Pane::Activity => {}
     }
 }

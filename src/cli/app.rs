@@ -13,7 +13,7 @@ use crate::domain::{MemberName, Party, TeamCommand, TranscriptEntry};
 use crate::llm::scripted::demo::GOAL;
 use crate::runtime::{Team, clock};
 use crate::store::TeamStore;
-use crate::tui::plain::{PlainEnd, plain};
+use crate::tui::plain::{PlainEnd, Stay, plain};
 use crate::tui::style::Style;
 use crate::tui::{Ended, Options, TeamScreen, TranscriptSource, TuiError};
 use std::io::IsTerminal as _;
@@ -87,8 +87,9 @@ async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn 
 }
 
 async fn linear(team: Arc<dyn Team>) -> Result<Exit, CliError> {
+    let stay = if std::io::stdin().is_terminal() { Stay::UntilLeft } else { Stay::UntilFinished };
     let input = tokio::io::BufReader::new(tokio::io::stdin());
-    let end = plain(team, input, tokio::io::stdout()).await.map_err(|source| match source.kind() {
+    let end = plain(team, input, tokio::io::stdout(), stay).await.map_err(|source| match source.kind() {
         std::io::ErrorKind::BrokenPipe => CliError::ReaderGone,
         _ => CliError::Io { action: "write to standard output".into(), source },
     })?;

@@ -8,7 +8,6 @@ use super::out::{Form, Out};
 use super::session::Session;
 use crate::config::{Env, env_var};
 use serde::Serialize;
-use std::io::IsTerminal as _;
 
 /// What keeps commands in their place, in words, before it was tried.
 pub const SANDBOX: &str = "tried when the team opens";
@@ -97,12 +96,6 @@ pub fn reset_terminal(out: &mut Out) -> Result<Exit, CliError> {
         let _ = rustix::termios::tcsetattr(rustix::stdio::stdin(), OptionalActions::Flush, &settings);
     }
     Ok(Exit::Done)
-}
-
-/// Columns and rows of the terminal on standard output.
-pub fn terminal_size() -> Option<(u16, u16)> {
-    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
-    (size.ws_col > 0 && std::io::stdout().is_terminal()).then_some((size.ws_col, size.ws_row))
 }
 
 /// Whether the locale's characters are UTF-8.

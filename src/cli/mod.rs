@@ -10,12 +10,14 @@ mod configure;
 pub mod demo;
 pub mod doctor;
 pub mod error;
+mod history;
 pub mod logs;
 pub mod out;
 mod protocols;
 mod read;
 pub mod run;
 pub mod session;
+mod status;
 pub mod team;
 mod words;
 
@@ -91,7 +93,7 @@ fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
 fn with_files(session: &Session, command: Command, out: &mut Out) -> Result<Exit, CliError> {
     let one = Threads::One;
     match command {
-        Command::Status(args) => read::status(session, Form::of(args.json), out),
+        Command::Status(args) => status::status(session, Form::of(args.json), out),
         Command::Team(args) => read::members(session, Form::of(args.json), out),
         Command::Inbox(args) => read::inbox(session, &args, out),
         Command::Requests(args) => read::requests(session, &args, out),

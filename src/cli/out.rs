@@ -41,7 +41,7 @@ impl Out {
     /// Standard output and standard error.
     pub fn standard() -> Self {
         let stdout = std::io::stdout();
-        let width = stdout.is_terminal().then(|| crate::cli::doctor::terminal_size().map_or(80, |(width, _)| width.into()));
+        let width = stdout.is_terminal().then(|| terminal_size().map_or(80, |(width, _)| width.into()));
         Self { data: Box::new(std::io::LineWriter::new(stdout)), people: Box::new(std::io::stderr()), width }
     }
 
@@ -184,4 +184,10 @@ pub fn fit(text: &str, width: usize) -> String {
     }
     out.push('…');
     out
+}
+
+/// Columns and rows of the terminal on standard output.
+pub fn terminal_size() -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(rustix::stdio::stdout()).ok()?;
+    (size.ws_col > 0 && std::io::stdout().is_terminal()).then_some((size.ws_col, size.ws_row))
 }

@@ -1,4 +1,4 @@
-//! Commands that read the team from another shell: `status`, `team`, `inbox`, `requests`, `task list`, `task show`.
+//! Commands that read the team from another shell: `team`, `inbox`, `requests`, `task list`, `task show`.
 //! They read the files, whoever runs the team, and write nothing.
 
 use super::args::{InboxArgs, RequestsArgs};
@@ -6,23 +6,19 @@ use super::error::{CliError, Exit};
 use super::out::{Align, Form, Out, Table};
 use super::session::Session;
 use super::words;
-use crate::domain::shown::{NodeMark, Section};
-use crate::domain::usage::Spend;
 use crate::domain::{
     Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig,
-    TeamEvent,
 };
 use crate::store::TeamStore;
 use crate::store::team_store::{Fault, Mail};
 use serde::Serialize;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// How much of a log is read in one go, in bytes.
 const CHUNK: usize = 1 << 20;
 
 /// Tells what cannot be read.
-fn mention(out: &mut Out, faults: &[Fault]) {
+pub(super) fn mention(out: &mut Out, faults: &[Fault]) {
     faults.iter().for_each(|fault| out.say(&format!("warning: {fault}")));
 }
 
@@ -32,158 +28,12 @@ fn team(store: &TeamStore, out: &mut Out) -> Result<TeamConfig, CliError> {
     Ok(team)
 }
 
-fn board(store: &TeamStore, out: &mut Out) -> Result<Board, CliError> {
+pub(super) fn board(store: &TeamStore, out: &mut Out) -> Result<Board, CliError> {
     let loaded = store.tasks()?;
     mention(out, &loaded.faults);
     let mut board = Board::default();
     loaded.items.into_iter().for_each(|(task, _)| drop(board.insert(Arc::new(task))));
     Ok(board)
-}
-
-/// What the event log alone knows.
-#[derive(Default)]
-struct History {
-    activities: HashMap<MemberName, Activity>,
-    spend: Spend,
-    pid: Option<u32>,
-    acting: Vec<NodeMark>,
-    sections: Vec<Section>,
-    steps: VecDeque<Step>,
-}
-
-/// A step of the protocol: who acted, by which rule, and what came out.
-#[derive(Serialize)]
-struct Step {
-    step: u64,
-    who: Option<MemberName>,
-    rule: String,
-    outcome: String,
-    millis: u64,
-}
-
-/// Steps that `status` tells, the last ones; all are in the event log.
-const STEPS_MAX: usize = 100;
-
-fn history(store: &TeamStore) -> Result<History, CliError> {
-    let (mut history, mut offset) = (History::default(), 0);
-    loop {
-        let read = store.events_after(offset, CHUNK)?;
-        if read.next == offset {
-            return Ok(history);
-        }
-        offset = read.next;
-        for record in read.records {
-            if let TeamEvent::ProtocolShown { marks, sections, .. } = record.event {
-                (history.acting, history.sections) = (marks, sections);
-            } else if let TeamEvent::ProtocolChanged { .. } = record.event {
-                (history.acting, history.sections) = (Vec::new(), Vec::new());
-            } else if let TeamEvent::Traced { step, who, rule, outcome, millis } = record.event {
-                history.steps.push_back(Step { step, who, rule, outcome, millis });
-                if history.steps.len() > STEPS_MAX {
-                    history.steps.pop_front();
-                }
-            } else if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
-                history.spend.add_call(*usage, *cost);
-            } else if let TeamEvent::ActivityChanged { name, activity } = record.event {
-                history.activities.insert(name, activity);
-            } else if let TeamEvent::Opened { pid, .. } = record.event {
-                history.pid = Some(pid);
-            }
-        }
-    }
-}
-
-/// `status` as one JSON object.
-#[derive(Serialize)]
-struct Status {
-    team: String,
-    protocol: String,
-    workspace: String,
-    running: bool,
-    pid: Option<u32>,
-    members: usize,
-    working: usize,
-    waiting: usize,
-    ready: usize,
-    blocked: usize,
-    doing: usize,
-    done: usize,
-    pending_requests: usize,
-    tokens: u64,
-    cost: f64,
-    cost_is_complete: bool,
-    /// Where in the protocol's graph something is to be seen: who acts, waits, failed.
-    protocol_marks: Vec<NodeMark>,
-    /// What is particular to the protocol, as tables.
-    protocol_sections: Vec<Section>,
-    /// The last steps of the protocol, the oldest first.
-    protocol_steps: VecDeque<Step>,
-}
-
-/// `status`
-pub fn status(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
-    let store = session.store()?;
-    let there = store.team()?;
-    let exists = there.is_some();
-    let team = there.map(|(team, _)| team).unwrap_or_default();
-    mention(out, &TeamStore::team_faults(&team));
-    let counts = board(&store, out)?.counts();
-    let requests = store.requests()?;
-    mention(out, &requests.faults);
-    let history = history(&store)?;
-    let running = exists && store.is_team_locked()?;
-    let live = |wanted: fn(&Member) -> bool| team.members.iter().filter(|member| wanted(member)).count();
-    let status = Status {
-        workspace: session.workspace.display().to_string(),
-        running,
-        pid: history.pid.filter(|_| running),
-        members: team.members.len(),
-        working: live(|m| m.status == crate::domain::MemberStatus::Working),
-        waiting: live(|m| m.status == crate::domain::MemberStatus::WaitingApproval),
-        ready: counts.ready,
-        blocked: counts.blocked,
-        doing: counts.doing,
-        done: counts.done,
-        pending_requests: requests.items.iter().filter(|(request, _)| request.is_pending()).count(),
-        tokens: history.spend.usage.total(),
-        cost: history.spend.cost,
-        cost_is_complete: !history.spend.unpriced,
-        protocol_marks: history.acting,
-        protocol_sections: history.sections,
-        protocol_steps: history.steps,
-        team: team.team_name,
-        protocol: team.protocol,
-    };
-    match form {
-        Form::Json => out.json(&status)?,
-        Form::Table if !exists && counts == crate::domain::board::Counts::default() => {
-            out.line(&format!(
-                "no team in {} yet: open it with `signoff`, or put a task on the board with `signoff task add`",
-                status.workspace
-            ))?;
-        }
-        Form::Table => tell_status(&status, out)?,
-    }
-    Ok(Exit::Done)
-}
-
-fn tell_status(status: &Status, out: &mut Out) -> Result<(), CliError> {
-    let by = status.pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
-    let runs = if status.running { format!("running{by}") } else { "nobody runs it now".to_owned() };
-    let stale = if status.running { "" } else { " (as they were left)" };
-    let cost = if status.cost_is_complete {
-        format!("${:.2}", status.cost)
-    } else {
-        format!("at least ${:.2} (some prices are unknown)", status.cost)
-    };
-    let rows = [
-        ("team", format!("{} ({}), {runs}", status.team, status.protocol)),
-        ("members", format!("{}: {} working, {} waiting for a decision{stale}", status.members, status.working, status.waiting)),
-        ("board", format!("{} ready, {} doing, {} blocked, {} done", status.ready, status.doing, status.blocked, status.done)),
-        ("requests", format!("{} to decide", status.pending_requests)),
-        ("spent", format!("{} tokens, {cost}", status.tokens)),
-    ];
-    rows.into_iter().try_for_each(|(name, text)| out.line(&format!("{name:<9} {text}")))
 }
 
 /// A member with what it does.
@@ -198,7 +48,7 @@ struct MemberLine<'a> {
 pub fn members(session: &Session, form: Form, out: &mut Out) -> Result<Exit, CliError> {
     let store = session.store()?;
     let team = team(&store, out)?;
-    let history = history(&store)?;
+    let history = super::history::history(&store)?;
     let mut table = Table::new(&[
         ("name", Align::Left),
         ("role", Align::Left),

@@ -8,15 +8,28 @@
 
 use super::hierarchical::{ask_when_idle, finish_without_errors, warn_of_overuse};
 use super::memory::memory;
-use super::registry::Choice;
 use super::status::{self, STATUS_RULE};
 use super::{
     ArgValue, CollaborationError, CollaborationProtocol, FinishVerdict, Graph, Judgement, Remember, Report, Route, Seat, Step, Team,
     dashboard, fall_back_to_last,
 };
 use crate::domain::Section;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Who awards work on the market.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Choice {
+    /// The lead, who is shown the best return and the best price.
+    #[default]
+    Lead,
+    /// The best return on investment, by rule.
+    Roi,
+    /// The lowest price, by rule.
+    Budget,
+}
 
 /// Share of the old value in a moving average.
 const OLD: f64 = 0.6;

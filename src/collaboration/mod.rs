@@ -80,10 +80,11 @@ pub use engine::{Directive, Engine, EngineConfig, EngineSnapshot, Input, TraceRe
 pub use error::CollaborationError;
 pub use graph::{Condition, Edge, Graph, Node, NodeKind};
 pub use loops::{LoopRecord, similarity};
+pub use market_based::Choice;
 pub use memory::Remember;
 pub use phases::{Ending, FinishVerdict, Judgement, Report, Route, Said, Step};
 pub use phases::{answer_or_last, fall_back_to_last, goal_and};
-pub use registry::{Choice, ProtocolConfig, ProtocolInfo, build, describe, is_tool, names};
+pub use registry::{ProtocolConfig, ProtocolInfo, build, describe, is_tool, names};
 pub use seat::{MemberCard, Seat, SeatState, TeamSpec};
 pub use team::Team;
 pub use tools::{Call, FINISH, Param, ParamKind, ProtocolTool, ROUTE_TO, TextCall, text_calls, text_form};

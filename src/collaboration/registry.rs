@@ -14,22 +14,9 @@ pub struct ProtocolConfig {
     /// For `none`: the graph that the run follows.
     pub graph: Option<Graph>,
     /// For `market_based`: who awards.
-    pub choice: Choice,
+    pub choice: market_based::Choice,
     /// For `market_based`: prices of earlier runs, as [`super::Engine::keepsake`] gave them (`team/market.json`).
     pub market: Option<ArgValue>,
-}
-
-/// Who awards work on the market.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Choice {
-    /// The lead, who is shown the best return and the best price.
-    #[default]
-    Lead,
-    /// The best return on investment, by rule.
-    Roi,
-    /// The lowest price, by rule.
-    Budget,
 }
 
 /// A protocol in words.

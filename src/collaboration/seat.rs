@@ -130,4 +130,17 @@ impl Seat {
     pub fn is_live(&self) -> bool {
         self.state != SeatState::Gone
     }
+
+    /// Its place in the run, in one word.
+    pub fn word(&self) -> &'static str {
+        match self.state {
+            SeatState::Running => "acts",
+            SeatState::Held => "held",
+            SeatState::Interrupted => "interrupted",
+            SeatState::Gone => "gone",
+            SeatState::Free if self.error.is_some() => "error",
+            SeatState::Free if self.runs > 0 => "done",
+            SeatState::Free => "free",
+        }
+    }
 }

@@ -7,7 +7,7 @@
 use super::memory::memory;
 use super::{
     ArgValue, CollaborationProtocol, Ending, Graph, Judgement, NodeKind, Remember, Report, Route, Seat, Step, Team, answer_or_last,
-    goal_and, show,
+    goal_and,
 };
 use crate::domain::Section;
 use std::fmt::Write as _;
@@ -137,7 +137,7 @@ impl CollaborationProtocol for Sequential {
                 std::cmp::Ordering::Less if seat.error.is_some() || !seat.is_live() => "FAILED",
                 std::cmp::Ordering::Less => "done",
                 std::cmp::Ordering::Equal if self.memory.retried => "second try",
-                std::cmp::Ordering::Equal => show::word(seat),
+                std::cmp::Ordering::Equal => seat.word(),
                 std::cmp::Ordering::Greater => "to come",
             };
             [(at + 1).to_string(), seat.name().to_string(), state.to_owned()]

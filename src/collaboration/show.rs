@@ -49,22 +49,9 @@ fn state_of(seat: &Seat) -> Option<NodeState> {
 fn reports(team: &Team) -> Section {
     let row = |seat: &Seat| {
         let said = seat.error.as_ref().map_or_else(|| seat.output.clone(), |error| format!("ERROR {error}"));
-        [seat.name().to_string(), word(seat).to_owned(), seat.runs.to_string(), said]
+        [seat.name().to_string(), seat.word().to_owned(), seat.runs.to_string(), said]
     };
     Section::new("Reports", &["member", "state", "runs", "last report or error"]).with(team.seats.iter().map(row))
-}
-
-/// A member's place in the run, in one word.
-pub fn word(seat: &Seat) -> &'static str {
-    match seat.state {
-        SeatState::Running => "acts",
-        SeatState::Held => "held",
-        SeatState::Interrupted => "interrupted",
-        SeatState::Gone => "gone",
-        SeatState::Free if seat.error.is_some() => "error",
-        SeatState::Free if seat.runs > 0 => "done",
-        SeatState::Free => "free",
-    }
 }
 
 fn draw(graph: &Graph) -> ShownGraph {

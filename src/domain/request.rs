@@ -241,3 +241,9 @@ impl Request {
         }
     }
 }
+
+/// What a shutdown request says when its asker gave no reason.
+pub fn please_finish(asker: &Party) -> String {
+    let who = if *asker == Party::Human { "the person".to_owned() } else { asker.to_string() };
+    format!("{who} asks you to finish")
+}

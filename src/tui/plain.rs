@@ -27,17 +27,26 @@ pub enum PlainEnd {
     Finished { ok: bool },
 }
 
-/// Runs the linear mode until the person quits, the input ends, or the team does.
+/// Whether the end of the work ends the linear mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stay {
+    /// A script has nothing more to say.
+    UntilFinished,
+    /// A person may have more to say.
+    UntilLeft,
+}
+
+/// Runs the linear mode until the person quits, the input ends, or, where it does not stay, the team's work does.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub async fn plain<R, W>(team: Arc<dyn Team>, input: R, output: W) -> io::Result<PlainEnd>
+pub async fn plain<R, W>(team: Arc<dyn Team>, input: R, output: W, stay: Stay) -> io::Result<PlainEnd>
 where
     R: AsyncBufRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     let events = team.subscribe();
-    let mut session = Session { team, output, view: View::default(), leaving: Leaving::No, is_open: true };
+    let mut session = Session { team, output, view: View::default(), leaving: Leaving::No, is_open: true, stay };
     session.say(&["signoff, linear mode. Type help and Enter for the commands."]).await?;
     session.run(input, events).await
 }
@@ -62,6 +71,7 @@ struct Session<W> {
     leaving: Leaving,
     /// More lines may come. Without them nobody can ask a second time.
     is_open: bool,
+    stay: Stay,
 }
 
 impl<W: AsyncWrite + Unpin> Session<W> {
@@ -101,7 +111,11 @@ impl<W: AsyncWrite + Unpin> Session<W> {
         }
         Ok(match &record.event {
             TeamEvent::Finished { .. } if self.leaving != Leaving::No => Some(PlainEnd::Left),
-            TeamEvent::Finished { ok, .. } => Some(PlainEnd::Finished { ok: *ok }),
+            TeamEvent::Finished { ok, .. } if self.stay == Stay::UntilFinished => Some(PlainEnd::Finished { ok: *ok }),
+            TeamEvent::Finished { .. } => {
+                self.say(&["The team is still here: send it more, or type quit and Enter to leave."]).await?;
+                None
+            }
             _ => None,
         })
     }

@@ -44,7 +44,7 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
             let outcome = if *ok { "succeeded" } else { "failed" };
             format!("Tool: {} of {name} {outcome} after {}.", cut(tool), duration(Duration::from_millis(*millis)))
         }
-        TeamEvent::UsageAdded { .. } | TeamEvent::ProtocolShown { .. } => return None,
+        TeamEvent::UsageAdded { .. } | TeamEvent::ProtocolShown { .. } | TeamEvent::RunnerGone { .. } => return None,
         TeamEvent::Compacted { name, before, after } => {
             format!("Member: the conversation of {name} was shortened from {before} to {after} tokens.")
         }
@@ -63,9 +63,6 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
             format!("Step {step}: {who} was chosen by the rule {}: {}", cut(rule), cut(outcome))
         }
         TeamEvent::ProtocolChanged { name } => format!("Team: the protocol is {} now.", cut(name)),
-        TeamEvent::RunnerGone { .. } => {
-            "Nobody runs the team: the process that did has ended. Quit and start signoff again to run it here.".to_owned()
-        }
         TeamEvent::Finished { reason, ok: true } => format!("Finished: {}", cut(reason)),
         TeamEvent::Finished { reason, ok: false } => format!("Failed: {}", cut(reason)),
     })

@@ -20,7 +20,9 @@ pub struct Confirm {
 pub enum ConfirmAction {
     /// End a member now.
     Stop(String),
-    /// Complete a task that somebody works on.
+    /// Ask a member to shut down that waits for a decision.
+    Shutdown(String),
+    /// Complete a task that waits for others, or that somebody works on.
     Complete(TaskId),
     /// Take a task off the board.
     Delete(TaskId),
@@ -47,6 +49,9 @@ pub fn key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
 
 fn carry_out(state: &mut State, action: ConfirmAction) -> Cmd {
     match action {
+        ConfirmAction::Shutdown(target) => {
+            state.command(format!("asking {target} to shut down"), TeamCommand::RequestShutdown { target, reason: None })
+        }
         ConfirmAction::Stop(target) => state.command(format!("stopping {target}"), TeamCommand::ForceStop { target }),
         ConfirmAction::Complete(task) => state.command(format!("completing {task}"), TeamCommand::CompleteTask { task }),
         ConfirmAction::Delete(task) => state.command(format!("deleting {task}"), TeamCommand::DeleteTask { task }),

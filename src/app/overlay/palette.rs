@@ -1,5 +1,6 @@
 //! The palette: every action by name, fuzzy; what does not work now is listed dim and says so.
 
+use crate::app::act::run;
 use crate::app::action::Action;
 use crate::app::available::is_available;
 use crate::app::editor::Editor;
@@ -8,7 +9,6 @@ use crate::app::keymap::{Binding, Context};
 use crate::app::msg::{Cmd, Key};
 use crate::app::pane::Move;
 use crate::app::state::State;
-use crate::app::update::run;
 use crate::domain::Timestamp;
 use std::cmp::Reverse;
 

@@ -126,7 +126,7 @@ fn switch_verdict(prompt: &mut Prompt) {
 fn changed(state: &mut State) {
     if let Some(Prompt { purpose: Purpose::Filter(pane), editor, .. }) = &state.prompt {
         let (pane, text) = (*pane, editor.value());
-        crate::app::update::set_filter(state, pane, &text);
+        crate::app::pane::moves::set_filter(state, pane, &text);
     }
 }
 
@@ -156,7 +156,7 @@ fn recall(state: &mut State, way: Recall) {
 fn cancel(state: &mut State, now: Timestamp) -> Vec<Cmd> {
     let Some(prompt) = state.prompt.take() else { return Vec::new() };
     match prompt.purpose {
-        Purpose::Filter(pane) => crate::app::update::set_filter(state, pane, ""),
+        Purpose::Filter(pane) => crate::app::pane::moves::set_filter(state, pane, ""),
         Purpose::Message(_) | Purpose::Broadcast | Purpose::Note { .. } | Purpose::Feedback { .. } if !prompt.editor.is_blank() => {
             state.remember(&prompt.editor.value());
             return state.hint("not sent; the up key brings the text back", now);

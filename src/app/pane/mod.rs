@@ -4,6 +4,7 @@ mod activity;
 mod approvals;
 mod board;
 mod inbox;
+pub mod moves;
 mod roster;
 
 pub use activity::ActivityPane;

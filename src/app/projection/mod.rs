@@ -132,9 +132,6 @@ pub struct Projection {
     next_item: u64,
 }
 
-/// What a second screen says when nobody runs the team any more.
-pub const RUNNER_GONE: &str = "the process that ran this team has ended, so nobody works: q, then signoff again, runs it here";
-
 impl Projection {
     /// Folds one event in.
     pub fn apply(&mut self, record: &EventRecord) {
@@ -175,10 +172,7 @@ impl Projection {
                 self.protocol.clone_from(name);
             }
             TeamEvent::Noticed { level, text, name } => self.noticed(*level, text, name.as_ref(), at),
-            TeamEvent::RunnerGone { .. } => {
-                self.runner_gone = true;
-                self.noticed(NoticeLevel::Warning, RUNNER_GONE, None, at);
-            }
+            TeamEvent::RunnerGone { .. } => self.runner_gone = true,
             TeamEvent::Finished { reason, ok } => self.finished = Some((reason.clone(), *ok)),
             TeamEvent::UsageAdded { name, model, usage, cost, task, context, window } => {
                 self.spend(name, model, *usage, *cost, *task);

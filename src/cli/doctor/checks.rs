@@ -1,7 +1,8 @@
 //! The checks.
 
-use super::{Check, State, is_utf8, terminal_size};
+use super::{Check, State, is_utf8};
 use crate::cli::compose::{self, SCRIPTED};
+use crate::cli::out::terminal_size;
 use crate::cli::session::{Session, Walls};
 use crate::config::{Env, ProviderConfig, env_var, secret};
 use crate::domain::settings::Wall;

@@ -21,7 +21,7 @@ pub struct Loaded {
     pub tasks: Vec<Task>,
     /// All requests that could be read.
     pub requests: Vec<Request>,
-    /// The lead's conversation was cut off in the middle, or mail waits for it.
+    /// The lead's conversation was cut off in the middle, or mail of its team waits for it.
     pub lead_has_work: bool,
 }
 

@@ -4,6 +4,7 @@ use super::super::effect::{AgentInput, Effect, Ids, Mark, Timer};
 use super::TeamCore;
 use crate::domain::event::NoticeLevel;
 use crate::domain::request::Verdict;
+use crate::domain::request::please_finish;
 use crate::domain::{
     Extra, Member, MemberName, MemberStatus, MessageKind, Party, Refusal, Reply, Request, RequestKind, RequestState, TeamEvent, Timestamp,
 };
@@ -51,7 +52,7 @@ impl TeamCore {
             target: member.name.clone(),
             generation: member.generation,
             title: format!("shut down {}", member.name),
-            body: reason.unwrap_or("the work for you is done").to_owned(),
+            body: reason.map_or_else(|| please_finish(by), str::to_owned),
             task: None,
             previous: None,
             rule: None,
@@ -83,11 +84,11 @@ impl TeamCore {
 
     /// The runtime answers for a resting target: through the same request, approved.
     pub(super) fn answer_for_resting(&self, request: &Request, now: Timestamp, ids: &mut dyn Ids) -> Decision {
-        let yes = Verdict::Approve { note: Some("it had nothing to do".into()), edited: None, always: false };
+        let yes = Verdict::Approve { note: Some("it was at rest".into()), edited: None, always: false };
         let answered = request.answered(&Party::System, yes, &request.digest(), self.settings.plan_reviewer, now)?;
         let mut effects = self.save_answer(answered);
         effects.extend(self.end_member(&request.target, "shut down on request", now));
-        let words = format!("{} has shut down (it was idle)", request.target);
+        let words = format!("{} has shut down (it was at rest)", request.target);
         effects.extend(self.tell_asker(request, MessageKind::ShutdownResponse, words, now, ids));
         effects.extend(self.set_status(&request.target, MemberStatus::Stopping, Some("shuts down on request".into())));
         Ok(effects)
@@ -209,13 +210,13 @@ impl TeamCore {
         let mut effects = vec![Effect::Mark(Mark::Stopping(Some(reason.clone())))];
         let live: Vec<Arc<Member>> = self.members.iter().filter(|m| self.is_live(&m.name)).cloned().collect();
         for member in live {
-            if !at_once {
-                // Who waits for a permission would wait on: nobody is asked anything any more.
-                effects.extend(self.withdraw_permissions(&member.name, "the team is stopping"));
-            }
             if at_once {
                 effects.extend(self.kill(&member.name, &reason, now));
-            } else if member.name.is_lead() {
+                continue;
+            }
+            // Who waits for a permission would wait on: nobody is asked anything any more.
+            effects.extend(self.withdraw_permissions(&member.name, "the team is stopping"));
+            if member.name.is_lead() {
                 effects.push(Effect::Mark(Mark::Ending { name: member.name.clone(), reason: Some(reason.clone()) }));
                 effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::End { reason: reason.clone() } });
             } else if self.seat(&member.name).is_some_and(|seat| seat.ending.is_none()) {

@@ -259,6 +259,7 @@ impl Feed {
         self.log()?;
         if self.known.runner == Some(pid) && !self.store.is_team_locked()? {
             self.tell(TeamEvent::RunnerGone { pid });
+            self.warn("the process that ran this team has ended, so nobody works: q, then signoff again, runs it here");
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Requests through their files: answering them, and asking members to shut down.
 
 use super::{Act, Files, Runner};
+use crate::domain::request::please_finish;
 use crate::domain::{Digest, Member, Refusal, Reply, Request, RequestId, RequestKind, RequestState, Verdict};
 use crate::runtime::clock;
 use crate::store::{Expect, PutOf};
@@ -39,7 +40,7 @@ impl Files {
         if let Some(request) = self.open_shutdown(&member)? {
             return Ok(Reply::Request(Arc::new(request)));
         }
-        self.ask(act, &member, reason.unwrap_or_else(|| "the person asks you to finish".into()), Force::Handshake)
+        self.ask(act, &member, reason.unwrap_or_else(|| please_finish(act.by)), Force::Handshake)
     }
 
     pub(super) fn force_stop(&self, act: &Act<'_>, target: &str) -> Result<Reply, Refusal> {

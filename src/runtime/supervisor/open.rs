@@ -7,7 +7,7 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{MemberName, TeamConfig, TeamEvent, Timestamp};
+use crate::domain::{MemberName, Party, TeamConfig, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
 use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
@@ -37,7 +37,12 @@ struct Files {
     loaded: Loaded,
     revisions: HashMap<Key, Revision>,
     faults: Vec<Fault>,
+    /// What the person wrote to the lead last and it has not read.
+    unread: Option<String>,
 }
+
+/// Mail of the lead that is looked at when the team is opened, in bytes.
+const UNREAD_MAX: usize = 1 << 20;
 
 /// Takes the workspace's lock and runs its team. `None`: another process runs it.
 pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<Opened>, StoreError> {
@@ -52,6 +57,7 @@ pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<
     let _ = tx.send(Inbound::Changed(Change::Key(Key::Team)));
     let env = Arc::new(env);
     let mut supervisor = build(env.clone(), files.revisions, lock, tx.clone(), rx, files.loaded)?;
+    supervisor.drive.written(files.unread);
     supervisor.settle_watch(watch);
     for fault in files.faults {
         supervisor.notice_store(&fault.to_string());
@@ -91,8 +97,9 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
         revisions.insert(Key::Request(request.id.clone()), revision);
         loaded.requests.push(request);
     }
-    loaded.lead_has_work = lead_has_work(env)?;
-    Ok(Files { loaded, revisions, faults })
+    let (has_work, unread) = lead_left(env)?;
+    loaded.lead_has_work = has_work;
+    Ok(Files { loaded, revisions, faults, unread })
 }
 
 /// The team whose file is damaged: kept aside, and put together again from the event log.
@@ -105,13 +112,16 @@ fn rebuilt(env: &RuntimeEnv, error: &StoreError, faults: &mut Vec<Fault>) -> Res
     Ok(team)
 }
 
-/// Whether the lead was in the middle of something when its last process ended. Its status in the file may be older.
-fn lead_has_work(env: &RuntimeEnv) -> Result<bool, StoreError> {
+/// Whether the lead was in the middle of something when its last process ended (its status in the file may be older), and
+/// what the person wrote to it last that it has not read. That alone is no work of before: it is asked for now.
+fn lead_left(env: &RuntimeEnv) -> Result<(bool, Option<String>), StoreError> {
     let lead = MemberName::lead();
     let (entries, _) = env.store.transcript(&lead)?;
     let replayed = replay::replay(&entries);
-    let begun = replayed.generation.is_some();
-    Ok(begun && (replay::is_unfinished(&replayed.messages) || env.store.inbox_end(&lead)? > replayed.inbox_offset))
+    let unread = env.store.mail_after(&lead, replayed.inbox_offset, UNREAD_MAX)?.messages;
+    let others = unread.iter().any(|mail| mail.from != Party::Human);
+    let has_work = replayed.generation.is_some() && (replay::is_unfinished(&replayed.messages) || others);
+    Ok((has_work, unread.into_iter().rev().find(|mail| mail.from == Party::Human).map(|mail| mail.content)))
 }
 
 fn build(

@@ -4,7 +4,7 @@
 //! watcher), and after locking it is compared with what has its name now, in case somebody removed it. Threads of this
 //! process queue up at a mutex first, so only one of them at a time competes with other processes.
 
-use super::{FileBackend, entity};
+use super::FileBackend;
 use crate::store::place::Folder;
 use crate::store::{Guard, StoreError};
 use rustix::fs::OFlags;
@@ -153,7 +153,6 @@ pub(super) fn lock_team(store: &FileBackend) -> Result<Option<Guard>, StoreError
         }
         let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
         written.map_err(|source| dir.io("write", TEAM_LOCK, source))?;
-        entity::sweep_stage(store);
         return Ok(Some(Box::new(TeamLock(file))));
     }
     Err(StoreError::Busy { path: store.workspace().join("team").join(TEAM_LOCK), seconds: 0 })

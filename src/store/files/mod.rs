@@ -109,7 +109,11 @@ impl Backend for FileBackend {
     }
 
     fn lock_team(&self) -> Result<Option<Guard>, StoreError> {
-        lock::lock_team(self)
+        let lock = lock::lock_team(self)?;
+        if lock.is_some() {
+            entity::sweep_stage(self);
+        }
+        Ok(lock)
     }
 
     fn is_team_locked(&self) -> Result<bool, StoreError> {

@@ -207,9 +207,7 @@ fn kill_once(world: &World, dice: &mut Dice, kill: usize) {
     let fresh = world.store().transcript(&MemberName::lead()).unwrap().0.len() < 2;
     if fresh {
         wait_member(&pty, "lead", "idle");
-        pty.send("i");
-        pty.wait_for_text("Enter send");
-        type_line(&mut pty, demo::GOAL);
+        write_lead(&mut pty, demo::GOAL);
     } else {
         check_opened(world, &pty, &before);
         if dice.below(3) == 0 {

@@ -11,9 +11,7 @@ fn exercise(world: &World, name: &str) -> Pty {
     let quick = quick.join("\n").replace("[stream]", "");
     std::fs::write(world.script(), quick.replacen("format = 1", "format = 1\n[stream]\ntokens_per_second = 0\npause = 0\n", 1)).unwrap();
     let mut pty = world.open();
-    pty.send("i");
-    pty.wait_for_text("Enter send");
-    type_line(&mut pty, "please begin");
+    write_lead(&mut pty, "please begin");
     pty
 }
 

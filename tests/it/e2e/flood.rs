@@ -26,9 +26,7 @@ fn keys_are_answered_while_a_command_floods_its_output() {
         std::fs::write(world.script(), rule).unwrap();
         let mut pty = world.open();
         let before = peak(&pty);
-        pty.send("i");
-        pty.wait_for_text("Enter send");
-        type_line(&mut pty, "flood");
+        write_lead(&mut pty, "flood");
         pty.wait_for("the command", |screen| screen.contents().contains("running"));
         let mut times = Vec::new();
         while !pty.contents().contains("It has passed.") {

@@ -218,9 +218,7 @@ fn a14_two_hundred_hostile_texts_are_inert_and_readable_wherever_they_are_drawn(
     let seen = page_through(&mut pty, "\x1b[6~");
     assert_eq!(seen, every, "subjects on the board");
     pty.send("gz");
-    pty.send("i");
-    pty.wait_for_text("Enter send");
-    type_line(&mut pty, "begin");
+    write_lead(&mut pty, "begin");
     pty.wait_for_text("waits: plan");
     let views = [("a task", "3g\r"), ("a plan", "2\r"), ("the lead's transcript", "1g\r"), ("a message", "1gj4g\r")];
     for (what, keys) in views {

@@ -46,14 +46,10 @@ fn members_are_spawned_written_to_interrupted_asked_and_forced_by_keys() {
     let mut pty = world.open();
     spawn(&mut pty, "bob");
     wait_member(&pty, "bob", "idle");
-    pty.send("i");
-    pty.wait_for_text("Enter send");
-    type_line(&mut pty, "hello there");
+    write_lead(&mut pty, "hello there");
     pty.send("1g");
     pty.wait_for_text("The lead heard: hello there");
-    pty.send("i");
-    pty.wait_for_text("Enter send");
-    type_line(&mut pty, "a long thought");
+    write_lead(&mut pty, "a long thought");
     wait_member(&pty, "lead", "working");
     pty.send("x");
     wait_member(&pty, "lead", "idle");

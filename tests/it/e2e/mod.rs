@@ -206,6 +206,13 @@ pub fn type_line(pty: &mut Pty, text: &str) {
     pty.send("\r");
 }
 
+/// Writes to the lead.
+pub fn write_lead(pty: &mut Pty, text: &str) {
+    pty.send("i");
+    pty.wait_for_text("Enter send");
+    type_line(pty, text);
+}
+
 /// Puts a task on the board by keys.
 pub fn add_task(pty: &mut Pty, subject: &str) {
     pty.send("t");

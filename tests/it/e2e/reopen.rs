@@ -11,9 +11,7 @@ fn reopening_shows_the_same_team_with_its_history_and_status_agrees_with_the_scr
     wait_task(&pty, "Quick one", "done");
     add_task(&mut pty, "Risky change");
     wait_member(&pty, "bob", "waits: plan");
-    pty.send("i");
-    pty.wait_for_text("Enter send");
-    type_line(&mut pty, "remember this");
+    write_lead(&mut pty, "remember this");
     wait_member(&pty, "lead", "idle");
     check_status(&world, &pty);
     quit_now(&world, pty);

@@ -1,6 +1,7 @@
 //! Each of the nine ways to work, to its end, by the real program: without a terminal, and on the screen.
 
 use super::*;
+use crate::runtime::nine::rules;
 use serde_json::Value;
 
 /// How a team works in one protocol: what the lead says each time it is asked, alice's first words, how the run ends, and
@@ -99,9 +100,6 @@ const WAYS: [Way; 9] = [
 ];
 
 fn script(way: &Way) -> String {
-    let rules = |who: &str, on: &str, steps: &[&str]| -> String {
-        steps.iter().map(|step| format!("[[rule]]\nfor = \"{who}\"\non = \"{on}\"\nmax = 1\n[[rule.step]]\n{step}\n")).collect()
-    };
     format!(
         "format = 1\n[stream]\ntokens_per_second = 0\npause = 0\n{}{}\
         [[rule]]\non = \"claimed\"\n[[rule.step]]\ntool = \"task_update\"\nargs = {{ task_id = \"{{task_id}}\", status = \"completed\" }}\n\
@@ -156,9 +154,7 @@ fn each_ends_on_the_screen_and_its_view_shows_how() {
         opening.extend(["--protocol".to_owned(), way.protocol.to_owned()]);
         let mut pty = Pty::spawn(world.command(&opening.iter().map(String::as_str).collect::<Vec<_>>()), COLS, ROWS);
         wait_member(&pty, "lead", "");
-        pty.send("i");
-        pty.wait_for_text("Enter send");
-        type_line(&mut pty, "write the story");
+        write_lead(&mut pty, "write the story");
         pty.wait_for_text("finished");
         pty.send("T");
         pty.wait_for(way.protocol, |screen| {

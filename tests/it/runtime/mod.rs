@@ -4,7 +4,7 @@ mod demo;
 mod driving;
 mod exercises;
 mod nested;
-mod nine;
+pub mod nine;
 mod protocols;
 mod races;
 mod restart;

@@ -375,3 +375,22 @@ fn t21_why_a_member_does_not_work_is_told_in_words_of_its_own() {
     }
     assert_eq!(rows.len(), 7, "{rows:?}");
 }
+
+#[test]
+fn completing_what_waits_for_others_and_ending_who_waits_for_a_verdict_ask_once() {
+    let mut screen = Screen::new(100, 30);
+    screen.member("bob", "coder", MemberStatus::Idle, Activity::Nothing { since: START });
+    screen.task(Task::new(TaskId(1), "first"));
+    screen.task(Task { blocked_by: vec![TaskId(1)], ..Task::new(TaskId(2), "second") });
+    screen.press("3 G c");
+    assert!(screen.commands().is_empty() && screen.screen().contains("waits for other tasks"), "{}", screen.screen());
+    screen.press("y");
+    assert_eq!(screen.commands(), [TeamCommand::CompleteTask { task: TaskId(2) }]);
+    let activity = Activity::Approval { request: request_id(1), request_kind: RequestKind::Plan, since: START };
+    screen.member("bob", "coder", MemberStatus::WaitingApproval, activity);
+    screen.cmds.clear();
+    screen.press("1 G s");
+    assert!(screen.commands().is_empty() && screen.screen().contains("drop its request"), "{}", screen.screen());
+    screen.press("y");
+    assert_eq!(screen.commands(), [TeamCommand::RequestShutdown { target: "bob".into(), reason: None }]);
+}

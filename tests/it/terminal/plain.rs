@@ -7,7 +7,7 @@ use signoff::domain::{
     TeamCommand, TeamEvent, Timestamp, Verdict,
 };
 use signoff::runtime::{LiveBoard, Team};
-use signoff::tui::plain::{PlainEnd, plain};
+use signoff::tui::plain::{PlainEnd, Stay, plain};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
@@ -63,13 +63,17 @@ struct Person {
 }
 
 impl Person {
-    #[expect(clippy::disallowed_methods, reason = "the handle is the owner")]
     fn sits_down(known: Vec<TeamEvent>) -> Self {
+        Self::stays(known, Stay::UntilFinished)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the handle is the owner")]
+    fn stays(known: Vec<TeamEvent>, stay: Stay) -> Self {
         let team = Arc::new(FakeTeam { known, ..FakeTeam::default() });
         let (input, their_input) = tokio::io::duplex(64 * 1024);
         let (output, their_output) = tokio::io::duplex(64 * 1024);
         let shared: Arc<dyn Team> = Arc::clone(&team) as _;
-        let session = tokio::spawn(plain(shared, BufReader::new(their_input), their_output));
+        let session = tokio::spawn(plain(shared, BufReader::new(their_input), their_output, stay));
         Self { team, input: Some(input), output: BufReader::new(output), session }
     }
 
@@ -223,4 +227,16 @@ async fn a_team_that_ends_by_itself_ends_the_session() {
     person.hears("signoff, linear mode").await;
     person.team.tell(TeamEvent::Finished { reason: "the board is done".into(), ok: true });
     assert_eq!(person.session.await.unwrap().unwrap(), PlainEnd::Finished { ok: true });
+}
+
+#[tokio::test]
+async fn a_person_may_have_more_to_say_when_the_work_has_ended() {
+    let mut person = Person::stays(Vec::new(), Stay::UntilLeft);
+    person.hears("signoff, linear mode").await;
+    person.team.tell(TeamEvent::Finished { reason: "the lead is done".into(), ok: true });
+    person.hears("The team is still here").await;
+    person.types("say and now the other one").await;
+    person.hears("Done").await;
+    person.types("quit").await;
+    assert_eq!(person.session.await.unwrap().unwrap(), PlainEnd::Left);
 }

@@ -64,6 +64,8 @@ pub(super) struct Drive {
     engine: Option<Engine>,
     /// What the person wants, until the run for it starts.
     goal: Option<String>,
+    /// What the person wrote to the lead before the team was opened.
+    unread: Option<String>,
     work: HashMap<MemberName, Work>,
     inputs: VecDeque<Step>,
     /// Who was offered tools of the protocol.
@@ -78,6 +80,11 @@ pub(super) struct Drive {
 }
 
 impl Drive {
+    /// What the person wrote to the lead before the team was opened.
+    pub(super) fn written(&mut self, unread: Option<String>) {
+        self.unread = unread;
+    }
+
     /// The work has ended: a goal that no team came for is not kept for later.
     pub(super) fn forget_goal(&mut self) {
         self.goal = None;

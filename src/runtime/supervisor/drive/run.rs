@@ -5,13 +5,10 @@ use super::Work;
 use crate::collaboration::{Directive, Engine, EngineConfig, Input as Step, SeatState, build, describe};
 use crate::domain::event::NoticeLevel;
 use crate::domain::{Envelope, MemberName, MessageKind, Party, TeamEvent};
-use crate::protocol::{AgentInput, Effect, Mark, format, replay};
+use crate::protocol::{AgentInput, Effect, Mark, format};
 use crate::runtime::clock;
 use crate::runtime::supervisor::execute::Carried;
 use std::sync::Arc;
-
-/// Mail of the lead that is searched for a goal when the team is opened, in bytes.
-const GOAL_MAIL: usize = 1 << 20;
 
 impl Supervisor {
     /// Takes a run up that an earlier process left; it goes on when its members run again.
@@ -33,23 +30,9 @@ impl Supervisor {
                 self.record(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None });
                 self.show_run();
             }
-            Ok(None) => self.take_waiting_goal(),
+            // What the person wrote while nobody ran the team is the goal of a run, as it is when somebody does.
+            Ok(None) => self.drive.unread.take().iter().for_each(|goal| self.take_goal(goal)),
             Err(text) => self.notice_store(&text),
-        }
-    }
-
-    /// What the person wrote to the lead while nobody ran the team is the goal of a run, as it is when somebody does.
-    fn take_waiting_goal(&mut self) {
-        let lead = MemberName::lead();
-        let unread = || -> Result<Option<String>, crate::store::StoreError> {
-            let (entries, _) = self.env.store.transcript(&lead)?;
-            let seen = replay::replay(&entries).inbox_offset;
-            let mail = self.env.store.mail_after(&lead, seen, GOAL_MAIL)?;
-            Ok(mail.messages.iter().rev().find(|m| m.from == Party::Human).map(|m| m.content.clone()))
-        };
-        match unread() {
-            Ok(goal) => goal.iter().for_each(|goal| self.take_goal(goal)),
-            Err(error) => self.notice_store(&error.to_string()),
         }
     }
 
