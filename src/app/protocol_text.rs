@@ -106,7 +106,9 @@ impl Page {
     }
 
     fn step(&mut self, step: &TraceStep, utc_offset: i32) {
-        let who = step.who.as_ref().map_or_else(|| "lead".to_owned(), ToString::to_string);
+        // Nobody acts where a run ends; another step without a member is the lead's.
+        let nobody = if step.rule.split(" / ").last() == Some("end") { "" } else { "lead" };
+        let who = step.who.as_ref().map_or_else(|| nobody.to_owned(), ToString::to_string);
         let name = super::clip::left(&one_line(&who, 12), 12);
         let head = format!("{} {:>4}  {name} ", words::clock(step.at, utc_offset), step.step);
         let took = if step.millis > 0 { format!(" ({})", words::took(step.millis).replace(' ', "")) } else { String::new() };

@@ -59,8 +59,8 @@ pub fn sentence(event: &TeamEvent) -> Option<String> {
         }
         TeamEvent::Denied { name, what } => format!("Denied: {name} was refused: {}", cut(what)),
         TeamEvent::Traced { step, who, rule, outcome, .. } => {
-            let who = who.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
-            format!("Step {step}: {who} was chosen by the rule {}: {}", cut(rule), cut(outcome))
+            let who = who.as_ref().map(|who| format!("{who} was chosen by the rule ")).unwrap_or_default();
+            format!("Step {step}: {who}{}: {}", cut(rule), cut(outcome))
         }
         TeamEvent::ProtocolChanged { name } => format!("Team: the protocol is {} now.", cut(name)),
         TeamEvent::Finished { reason, ok: true } => format!("Finished: {}", cut(reason)),

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use crate::app::available::is_available;
 use crate::app::clip::width;
 use crate::app::keymap::{Binding, Context};
-use crate::app::overlay::DetailKind;
+use crate::app::overlay::{DetailKind, Purpose};
 use crate::app::state::StatusLevel;
 use crate::app::{Action, State};
 use crate::tui::style::Role;
@@ -107,7 +107,11 @@ fn listed(state: &State, binding: &Binding, contexts: &[Context]) -> bool {
 
 /// The word for a key, where the moment knows a better one.
 fn word(state: &State, binding: &Binding) -> String {
+    let purpose = state.prompt.as_ref().map(|prompt| &prompt.purpose);
     let word = match binding.action {
+        Action::Submit if matches!(purpose, Some(Purpose::Search)) => Some("search"),
+        Action::Submit if matches!(purpose, Some(Purpose::Filter(_))) => Some("keep"),
+        Action::Submit if matches!(purpose, Some(Purpose::Blockers(_))) => Some("change"),
         Action::Submit if state.palette.is_some() => Some("run"),
         Action::Submit if state.form.as_ref().is_some_and(|f| f.at + 1 < f.fields.len()) => Some("next"),
         Action::Open if state.needs.is_some() => Some("go there"),
