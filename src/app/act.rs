@@ -34,6 +34,8 @@ pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         Action::Reject => verdict::reject(state, now),
         Action::EditPlan => verdict::edit(state, now),
         Action::Shutdown | Action::StopNow | Action::Interrupt | Action::Resume => member(state, action, now),
+        Action::ResumeAll if !is_available(state, action) => state.hint("nobody is left to resume", now),
+        Action::ResumeAll => vec![state.command("resuming everybody", TeamCommand::Resume { target: "all".into() })],
         Action::WriteLead | Action::WriteMember | Action::Broadcast => write(state, action, now),
         Action::CompleteTask | Action::ReleaseTask | Action::DeleteTask | Action::RepairTask | Action::EditTask | Action::EditBlockers => {
             task(state, action, now)

@@ -51,6 +51,7 @@ actions! {
     StopNow = "stop_now",
     Interrupt = "interrupt",
     Resume = "resume",
+    ResumeAll = "resume_all",
     WriteLead = "write_lead",
     WriteMember = "write_member",
     Broadcast = "broadcast",

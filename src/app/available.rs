@@ -1,6 +1,7 @@
 //! What works right now: the footer and the palette show it, and a key that does not work says why.
 
 use super::action::Action;
+use super::overlay::needs::is_cut_off;
 use super::overlay::{DetailKind, Purpose};
 use super::projection::MemberView;
 use super::state::{Pane, State};
@@ -36,6 +37,7 @@ pub fn is_available(state: &State, action: Action) -> bool {
         Action::StopNow => member(MemberStatus::is_live),
         Action::Interrupt => member(|status| matches!(status, MemberStatus::Working)),
         Action::Resume => member(|status| matches!(status, MemberStatus::Interrupted | MemberStatus::Failed | MemberStatus::Shutdown)),
+        Action::ResumeAll => is_somebody_left(state),
         Action::WriteMember | Action::Transcript => state.selected_member().is_some(),
         Action::Broadcast => state.team.counts.live > 0,
         Action::Open => can_open(state),
@@ -55,6 +57,11 @@ pub fn is_available(state: &State, action: Action) -> bool {
         Action::Newline => state.palette.is_none(),
         _ => true,
     }
+}
+
+/// Whether members do not run because the app ended or the team was stopped.
+pub fn is_somebody_left(state: &State) -> bool {
+    state.team.members().any(|view| view.member.left_with_team())
 }
 
 /// Whether the focused pane shows a part only, or not its end.
@@ -80,8 +87,7 @@ fn can_open(state: &State) -> bool {
 fn needs_somebody(state: &State) -> bool {
     let team = &state.team;
     let waits = |view: &MemberView| {
-        view.member.status == MemberStatus::Interrupted
-            || (view.member.status.is_live() && matches!(view.activity, Activity::HoldsTask { .. }))
+        is_cut_off(&view.member) || (view.member.status.is_live() && matches!(view.activity, Activity::HoldsTask { .. }))
     };
     team.requests.pending_len() > 0 || team.counts.failed > 0 || team.stuck_tasks().next().is_some() || team.members().any(waits)
 }

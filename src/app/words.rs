@@ -1,6 +1,7 @@
 //! Numbers, times and states in words, the same everywhere on the screen.
 
 use crate::domain::board::{Blocker, Stuck};
+use crate::domain::member::{LEFT_WAITING, RESTED};
 use crate::domain::usage::Spend;
 use crate::domain::{Activity, Board, MemberStatus, RequestKind, Task, TaskId, TaskStatus, Timestamp};
 use std::time::Duration;
@@ -149,6 +150,8 @@ pub fn member(status: MemberStatus, activity: &Activity, reason: Option<&str>, n
     if !status.is_live() {
         return match status {
             MemberStatus::Failed => words(Tone::Failed, ended("failed"), String::new()),
+            MemberStatus::Interrupted if reason == Some(RESTED) => words(Tone::Quiet, "not running".into(), String::new()),
+            MemberStatus::Interrupted if reason == Some(LEFT_WAITING) => words(Tone::Attention, "waits: plan".into(), String::new()),
             MemberStatus::Interrupted => words(Tone::Attention, "interrupted".into(), String::new()),
             MemberStatus::Requested => words(Tone::Quiet, "requested".into(), String::new()),
             _ => words(Tone::Quiet, ended("shut down"), String::new()),

@@ -30,9 +30,9 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// As the demonstration.
-    pub fn demo(speed: f64) -> Self {
-        Self { goal: Some(GOAL.into()), speed: Some(speed) }
+    /// As the demonstration; the goal is for a team that is new.
+    pub fn demo(speed: f64, is_new: bool) -> Self {
+        Self { goal: is_new.then(|| GOAL.into()), speed: Some(speed) }
     }
 }
 
@@ -75,8 +75,13 @@ async fn attach(session: Session, opened: Opened, slot: Slot) -> Result<Arc<dyn 
         None => {
             let Session { loaded, env, .. } = &session;
             let choice = Choice { config: &loaded.config, env, speed: opened.speed, fallback: Fallback::Scripted };
-            let chosen = choose_model(choice).await?;
-            team::open(Opening::new(&session, loaded.config.team.clone(), chosen)?).await?
+            let mut chosen = choose_model(choice).await?;
+            if chosen.no_model && demo::is_made_by_us(&session.workspace) {
+                let dir = session.workspace.display();
+                chosen.notice =
+                    Some(format!("No model answers. A demonstration has made this folder: `signoff demo --dir {dir}` goes on with it."));
+            }
+            team::open(Opening::new(&session, session.team_settings(), chosen)?).await?
         }
     };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(team.clone());
@@ -197,17 +202,17 @@ fn short(path: &Path, env: &Env) -> String {
     }
 }
 
-/// Writes the sample project and sets a session up for it.
+/// Writes the sample project, if it is not there, and sets a session up for it. Says whether the demonstration is a new one.
 ///
 /// # Errors
-/// When the directory is not empty or cannot be written, or the settings are wrong.
-pub fn demo_session(global: &super::args::Global, dir: Option<&Path>) -> Result<Session, CliError> {
+/// When the directory holds something else or cannot be written, or the settings are wrong.
+pub fn demo_session(global: &super::args::Global, dir: Option<&Path>) -> Result<(Session, bool), CliError> {
     check_terminal(global.plain)?;
-    let dir = demo::prepare(dir)?;
+    let demo::Prepared { dir, is_new } = demo::prepare(dir)?;
     let mut session = Session::open(&super::args::Global { workspace: Some(dir), ..global.clone() }, None)?;
     demo::configure(&mut session.loaded.config);
     if session.walls == Walls::Wanted {
         session.walls = Walls::Bundled;
     }
-    Ok(session)
+    Ok((session, is_new))
 }

@@ -16,7 +16,7 @@ const TEXT_MAX: u64 = 1 << 20;
 
 /// The team of a session, through its files.
 fn remote(session: &Session) -> Result<RemoteTeam, CliError> {
-    Ok(RemoteTeam::new(session.store()?, session.loaded.config.team.clone()))
+    Ok(RemoteTeam::new(session.store()?, session.team_settings()))
 }
 
 /// Gives a command as the person.

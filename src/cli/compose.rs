@@ -57,6 +57,8 @@ pub struct Chosen {
     pub provider: String,
     /// What the person should know about the choice, in one sentence.
     pub notice: Option<String>,
+    /// Nothing answers but the script that says so.
+    pub no_model: bool,
 }
 
 /// Chooses. Looks for servers on this machine only when nothing is configured, for about half a second.
@@ -103,6 +105,7 @@ fn with_key<'c>(config: &'c Config, env: &Env) -> Option<(&'c str, &'c ProviderC
 }
 
 fn scripted(choice: Choice<'_>, notice: Option<&str>) -> Result<Chosen, CliError> {
+    let no_model = notice.is_some();
     let (model, notice) = match (&choice.config.script, notice) {
         (Some(path), None) => (read_script(path)?, format!("Answers come from the script {}.", path.display())),
         // What was not asked for must not work on the person's files: it only says what is missing.
@@ -113,7 +116,7 @@ fn scripted(choice: Choice<'_>, notice: Option<&str>) -> Result<Chosen, CliError
         Some(speed) => model.with_speed(speed),
         None => model,
     };
-    Ok(Chosen { model: Arc::new(model), model_name: SCRIPT_MODEL.into(), provider: SCRIPTED.into(), notice: Some(notice) })
+    Ok(Chosen { model: Arc::new(model), model_name: SCRIPT_MODEL.into(), provider: SCRIPTED.into(), notice: Some(notice), no_model })
 }
 
 /// A script's file.
@@ -142,7 +145,7 @@ async fn remote(choice: Choice<'_>, name: &str, provider: &ProviderConfig) -> Re
             (first.id, Some(notice))
         }
     };
-    Ok(Chosen { model: Arc::new(model), model_name, provider: name.to_owned(), notice })
+    Ok(Chosen { model: Arc::new(model), model_name, provider: name.to_owned(), notice, no_model: false })
 }
 
 fn local(choice: Choice<'_>, found: Found) -> Result<Chosen, CliError> {
@@ -153,7 +156,7 @@ fn local(choice: Choice<'_>, found: Found) -> Result<Chosen, CliError> {
     let windows = found.models.iter().filter_map(|model| Some((model.id.clone(), model.context_window?))).collect();
     let model = open(OpenAiSettings { windows, ..plain_settings(&found.name, &provider) })?;
     let notice = format!("No key is set; {} answers at {}: its model {model_name} is asked.", found.name, found.base_url);
-    Ok(Chosen { model: Arc::new(model), model_name, provider: found.name, notice: Some(notice) })
+    Ok(Chosen { model: Arc::new(model), model_name, provider: found.name, notice: Some(notice), no_model: false })
 }
 
 /// What the adapter needs of a provider, its key included. The command that prints a key runs beside the executor.

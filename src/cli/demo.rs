@@ -1,4 +1,5 @@
-//! `signoff demo`: the bundled sample project, written to a directory of its own, and the scripted model.
+//! `signoff demo`: the bundled sample project, written to a directory of its own, and the scripted model. A directory that a
+//! demonstration has made is opened again as it is.
 
 use super::error::CliError;
 use crate::config::Config;
@@ -7,13 +8,28 @@ use crate::llm::scripted::demo::{PROJECT, ProjectFile};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Writes the sample project into `wanted`, which must be new or empty, or into a new temporary directory (which stays).
-/// Returns the directory.
+/// Stands in a directory that a demonstration has made.
+const MARK: &str = ".signoff/demo";
+/// What it says to who finds it.
+const MARK_TEXT: &str = "made by `signoff demo`; `signoff demo --dir DIR` goes on with it\n";
+
+/// Where a demonstration plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Whether it was made just now, so that its team has still to be told what to do.
+    pub is_new: bool,
+}
+
+/// Writes the sample project into `wanted`, which must be new or empty, or into a new temporary directory (which stays). A
+/// directory that a demonstration has made is left as it is.
 ///
 /// # Errors
-/// When the directory holds something, or cannot be written.
-pub fn prepare(wanted: Option<&Path>) -> Result<PathBuf, CliError> {
+/// When the directory holds something else, or cannot be written.
+pub fn prepare(wanted: Option<&Path>) -> Result<Prepared, CliError> {
     let dir = match wanted {
+        Some(dir) if is_made_by_us(dir) => return Ok(Prepared { dir: dir.to_owned(), is_new: false }),
         Some(dir) => empty(dir)?,
         None => {
             let made = tempfile::Builder::new().prefix("signoff-demo-").tempdir();
@@ -21,7 +37,13 @@ pub fn prepare(wanted: Option<&Path>) -> Result<PathBuf, CliError> {
         }
     };
     PROJECT.iter().try_for_each(|file| write(&dir, file))?;
-    Ok(dir)
+    write(&dir, &ProjectFile { path: MARK, text: MARK_TEXT })?;
+    Ok(Prepared { dir, is_new: true })
+}
+
+/// Whether a demonstration has made this directory.
+pub fn is_made_by_us(dir: &Path) -> bool {
+    std::fs::symlink_metadata(dir.join(MARK)).is_ok_and(|found| found.is_file())
 }
 
 /// Nothing that is somebody else's is written over.

@@ -73,10 +73,11 @@ fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
         Command::Completions { shell } => completions(shell, out),
         Command::Protocols(args) => protocols::protocols(&args, out),
         Command::Demo(args) => {
-            let session = app::demo_session(&global, args.dir.as_deref())?;
+            let (session, is_new) = app::demo_session(&global, args.dir.as_deref())?;
             let _logging = log(&session, out)?;
-            out.say(&format!("the demonstration works in {}", session.workspace.display()));
-            block_on(Threads::Many, app::open(session, app::Opened::demo(args.speed), out))
+            let verb = if is_new { "works" } else { "goes on" };
+            out.say(&format!("the demonstration {verb} in {}", session.workspace.display()));
+            block_on(Threads::Many, app::open(session, app::Opened::demo(args.speed, is_new), out))
         }
         Command::Run(args) => {
             let session = Session::open(&global, None)?;

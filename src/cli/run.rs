@@ -52,7 +52,7 @@ pub async fn run(session: &Session, args: &RunArgs, out: &mut Out) -> Result<Exi
     let chosen = choose_model(choice).await?;
     chosen.notice.iter().for_each(|notice| out.say(notice));
     let interrupts = interrupts()?;
-    let opened = team::open(Opening::new(session, unattended(&config.team, args.plans), chosen)?).await?;
+    let opened = team::open(Opening::new(session, unattended(&session.team_settings(), args.plans), chosen)?).await?;
     let exit =
         headless(opened.clone(), Order { goal, form: Form::of(args.json), timeout: args.timeout, stop_time: STOP_TIME }, interrupts, out)
             .await;

@@ -5,11 +5,16 @@ use super::error::CliError;
 use super::out::Out;
 use crate::collaboration::registry;
 use crate::config::{ConfigError, Env, Flags, LoadInput, Loaded, Places, TrustBook, UserFile, load};
+use crate::domain::TeamSettings;
 use crate::domain::names::nearest;
+use crate::domain::text::one_line;
 use crate::store::TeamStore;
 use crate::store::files::{Durability, FileBackend};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Longest name that a team takes from its directory, in characters.
+const NAME_MAX: usize = 64;
 
 /// A command's surroundings.
 pub struct Session {
@@ -90,6 +95,15 @@ impl Session {
         let notice = self.loaded.untrusted.as_ref()?;
         let (file, keys) = (notice.file.display(), notice.keys.join(", "));
         Some(format!("{file} is not trusted, so these of its keys do not count: {keys}. Read it, then run `signoff config trust`."))
+    }
+
+    /// Rules and limits of the team; a new one bears its directory's name, where nobody gave it another.
+    pub fn team_settings(&self) -> TeamSettings {
+        let mut settings = self.loaded.config.team.clone();
+        if settings.name.is_empty() {
+            settings.name = self.workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default();
+        }
+        settings
     }
 
     /// The files of the team.

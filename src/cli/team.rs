@@ -7,7 +7,6 @@ use crate::collaboration::{ProtocolConfig, describe};
 use crate::config::Origin;
 use crate::config::instructions::{self, Instructions};
 use crate::domain::settings::Wall;
-use crate::domain::text::one_line;
 use crate::domain::{Generation, MemberName, TeamSettings, TranscriptEntry};
 use crate::runtime::clock;
 use crate::runtime::remote::{RemoteTeam, Runner};
@@ -17,9 +16,6 @@ use crate::tool::sandbox::{Sandbox, SandboxPolicy, Surroundings, Tier};
 use crate::tool::{Registry, ShellSettings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Longest name that a team takes from its directory, in characters.
-const NAME_MAX: usize = 64;
 
 /// What a team that runs here is made of.
 pub struct Opening {
@@ -87,7 +83,7 @@ fn shell(workspace: &Path, walls: Walls) -> (ShellSettings, Wall) {
 /// # Errors
 /// When the files cannot be read.
 pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliError> {
-    let remote = RemoteTeam::new(session.store()?, session.loaded.config.team.clone());
+    let remote = RemoteTeam::new(session.store()?, session.team_settings());
     Ok((remote.runner()? == Runner::Elsewhere).then_some(remote))
 }
 
@@ -98,9 +94,7 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 /// When the files or the model cannot be used.
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions, walls } = opening;
-    if settings.name.is_empty() {
-        settings.name = named_after(&workspace);
-    }
+    settings.no_model = chosen.no_model;
     let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
     notices.extend(take_over(&workspace, &store)?);
     let place = workspace.clone();
@@ -136,11 +130,6 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         Some(opened) => Ok(Arc::new(opened.handle)),
         None => Ok(Arc::new(remote)),
     }
-}
-
-/// A new team bears its directory's name, where nobody gave it another.
-fn named_after(workspace: &Path) -> String {
-    workspace.file_name().map(|name| one_line(&name.to_string_lossy(), NAME_MAX)).unwrap_or_default()
 }
 
 /// Gives a team that exists another protocol, before it is opened.

@@ -48,6 +48,13 @@ impl MemberStatus {
     }
 }
 
+/// Why a member does not run that had nothing to do when the app ended.
+pub const RESTED: &str = "it was idle when the app ended";
+/// Why a member does not run whose plan waited when the app ended. The verdict starts it.
+pub const LEFT_WAITING: &str = "its plan waits for an answer";
+/// Why a member ended that was stopped together with its team.
+pub const STOPPED_WITH_TEAM: &str = "the team was stopped";
+
 /// A member of the team.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
@@ -96,6 +103,30 @@ impl Member {
             task: None,
             reason: None,
             extra: Extra::new(),
+        }
+    }
+
+    /// Does not run since the app ended, and was in the middle of nothing then.
+    pub fn is_off(&self) -> bool {
+        self.status == MemberStatus::Interrupted && self.reason.as_deref() == Some(RESTED)
+    }
+
+    /// Does not run since the app ended, and its plan can be decided: that starts it.
+    pub fn is_left_waiting(&self) -> bool {
+        self.status == MemberStatus::Interrupted && self.reason.as_deref() == Some(LEFT_WAITING)
+    }
+
+    /// Ended with the app or with its team, not by itself: it comes back when the person wants the whole team back.
+    pub fn left_with_team(&self) -> bool {
+        match self.status {
+            MemberStatus::Interrupted => true,
+            MemberStatus::Shutdown => !self.name.is_lead() && self.reason.as_deref() == Some(STOPPED_WITH_TEAM),
+            MemberStatus::Requested
+            | MemberStatus::Working
+            | MemberStatus::Idle
+            | MemberStatus::WaitingApproval
+            | MemberStatus::Stopping
+            | MemberStatus::Failed => false,
         }
     }
 }

@@ -54,6 +54,9 @@ pub struct TeamSettings {
     pub output_limit: usize,
     /// Seconds a command may run when the model gives no time-out.
     pub command_timeout: u64,
+    /// Nobody can work, since no model answers: no task is claimed, and a verdict starts nobody. Found at the start, not set.
+    #[serde(skip)]
+    pub no_model: bool,
 }
 
 impl Default for TeamSettings {
@@ -81,6 +84,7 @@ impl Default for TeamSettings {
             context_reserve: 8_000,
             output_limit: 50_000,
             command_timeout: 120,
+            no_model: false,
         }
     }
 }

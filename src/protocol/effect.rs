@@ -84,7 +84,7 @@ pub enum AgentInput {
     Claimed(Arc<Task>),
     /// It was started again after its conversation was cut off, and its task if it has one. What it was told and had not
     /// answered goes on; a claim that never reached its conversation is told now.
-    GoOn { task: Option<Arc<Task>>, why: String },
+    GoOn { task: Option<Arc<Task>> },
     /// Tools that the collaboration protocol offers to it from now on, beside its own.
     Offered(Arc<Vec<ToolSpec>>),
     /// Its plan was decided.

@@ -34,6 +34,11 @@ const FILE_MAX: usize = 500;
 const PROTOCOL_MAX: usize = 300;
 
 fn sources() -> Vec<(String, String)> {
+    files("src")
+}
+
+/// The Rust files below a folder of the project, with their texts.
+fn files(folder: &str) -> Vec<(String, String)> {
     fn walk(dir: &Path, out: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
@@ -44,7 +49,7 @@ fn sources() -> Vec<(String, String)> {
             }
         }
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = Vec::new();
     walk(&root, &mut files);
     let relative = |p: &PathBuf| p.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
@@ -125,4 +130,23 @@ fn no_file_passes_500_lines() {
 fn every_module_says_what_it_is() {
     let silent: Vec<String> = sources().into_iter().filter(|(_, t)| !t.starts_with("//!")).map(|(f, _)| f).collect();
     assert!(silent.is_empty(), "without module docs: {}", silent.join(", "));
+}
+
+/// A file that no `mod` names is not compiled, and its tests do not run.
+#[test]
+fn every_file_is_compiled() {
+    for folder in ["src", "tests/it"] {
+        let all = files(folder);
+        let code_of = |path: &str| all.iter().find(|(other, _)| other == path).map(|(_, text)| code(text));
+        for (path, _) in all.iter().filter(|(path, _)| !matches!(path.as_str(), "main.rs" | "lib.rs")) {
+            let module = path.strip_suffix("/mod.rs").or_else(|| path.strip_suffix(".rs")).unwrap();
+            let (parent, name) = module.rsplit_once('/').unwrap_or(("", module));
+            let candidates = match parent {
+                "" => vec!["lib.rs".to_owned(), "main.rs".to_owned()],
+                parent => vec![format!("{parent}.rs"), format!("{parent}/mod.rs")],
+            };
+            let named = candidates.iter().filter_map(|candidate| code_of(candidate)).any(|text| text.contains(&format!("mod {name};")));
+            assert!(named, "{folder}/{path} is named by no module: {candidates:?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! What keys do to members and tasks.
 
 use crate::app::action::Action;
-use crate::app::available::{current_task, is_available};
+use crate::app::available::{current_task, is_available, is_somebody_left};
 use crate::app::clip::one_line;
 use crate::app::msg::Cmd;
 use crate::app::overlay::{Confirm, ConfirmAction, Prompt, Purpose};
@@ -18,6 +18,9 @@ pub fn member(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         let why = match action {
             Action::Shutdown if name.is_lead() => "the lead ends with the team: q stops everybody".to_owned(),
             Action::Interrupt => format!("{name} is {}: there is no turn to interrupt", status.word()),
+            Action::Resume if is_somebody_left(state) => {
+                format!("{name} is {}: resume_all ({}) starts who is not", status.word(), state.key_name(Action::Palette))
+            }
             Action::Resume => format!("{name} is {}: nothing to resume", status.word()),
             _ => format!("{name} is {}: {} starts it again", status.word(), state.key_name(Action::Resume)),
         };

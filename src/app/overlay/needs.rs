@@ -3,7 +3,7 @@
 use crate::app::projection::Projection;
 use crate::app::state::{Pane, State};
 use crate::app::words;
-use crate::domain::{Activity, MemberName, MemberStatus, RequestId, TaskId};
+use crate::domain::{Activity, Member, MemberName, MemberStatus, RequestId, TaskId};
 
 /// The open list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub fn list(team: &Projection) -> Vec<Need> {
         };
         let text = match (view.member.status, &view.activity) {
             (MemberStatus::Failed, _) => format!("{name} failed: {reason}"),
-            (MemberStatus::Interrupted, _) => format!("{name} was interrupted: R resumes"),
+            (MemberStatus::Interrupted, _) if is_cut_off(&view.member) => format!("{name} was interrupted: R resumes"),
             (status, Activity::HoldsTask { task, .. }) if status.is_live() => format!("{name} is idle and still holds {task}"),
             _ => return None,
         };
@@ -56,6 +56,11 @@ pub fn list(team: &Projection) -> Vec<Need> {
         .stuck_tasks()
         .map(|(id, why)| Need { text: format!("task {id} {}: f repairs", words::stuck(why)), target: NeedTarget::Task(id) });
     requests.chain(members).chain(tasks).collect()
+}
+
+/// Whether the end of the app cut the member off in its work. One that was idle needs nobody, and a plan that waits is a request.
+pub fn is_cut_off(member: &Member) -> bool {
+    member.status == MemberStatus::Interrupted && !member.is_off() && !member.is_left_waiting()
 }
 
 /// Goes to what needs the person.

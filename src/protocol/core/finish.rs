@@ -49,7 +49,7 @@ impl TeamCore {
     }
 
     pub(super) fn claims_by_themselves(&self) -> bool {
-        self.claims
+        self.claims && !self.settings.no_model
     }
 
     /// The first idle member, in registration order, claims the first ready task, by number.

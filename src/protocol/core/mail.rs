@@ -56,8 +56,9 @@ impl TeamCore {
         effects
     }
 
-    /// Wakes the receiver. A stopped member bounces (its mail would never be read), an interrupted one keeps its mail for
-    /// when it is resumed, and writing to a lead that does not run starts it: the person has nobody else to talk to.
+    /// Wakes the receiver. A stopped member bounces (its mail would never be read). Writing to a lead that does not run
+    /// starts it (the person has nobody else to talk to), and so do the words of the person or the lead to a member that
+    /// the end of the app cut off; what teammates write to it waits until it is resumed.
     pub(super) fn wake_for_mail(&self, name: &MemberName, by: &Party, now: Timestamp) -> Result<Vec<Effect>, Refusal> {
         // Where the protocol chooses who acts and there is somebody to choose, the person's words are the goal of a run:
         // the lead reads them when it is asked to decide.
@@ -66,10 +67,12 @@ impl TeamCore {
             return Ok(self.work_given());
         }
         let member = self.member(name).ok_or_else(|| self.unknown(name.as_str()))?;
+        let steers = *by == Party::Human || by.is_lead();
+        let starts = (name.is_lead() && self.stopping.is_none()) || (steers && self.may_start_again(member));
         let mut effects = if self.is_live(name) {
             self.call(name, AgentInput::Mail)
-        } else if name.is_lead() && self.stopping.is_none() {
-            self.start_again(member, "written to", now)
+        } else if starts {
+            self.start_again(member, now)
         } else if matches!(member.status, MemberStatus::Interrupted | MemberStatus::Requested) {
             Vec::new()
         } else {

@@ -42,8 +42,12 @@ impl TeamCore {
     }
 
     pub(super) fn check_room(&self) -> Result<(), Refusal> {
+        self.check_room_for(1)
+    }
+
+    fn check_room_for(&self, more: usize) -> Result<(), Refusal> {
         let live = self.members.iter().filter(|m| self.is_live(&m.name)).count();
-        if live >= self.settings.max_members {
+        if live + more > self.settings.max_members {
             return Err(Refusal::TeamFull { max: self.settings.max_members });
         }
         Ok(())
@@ -127,29 +131,49 @@ impl TeamCore {
 
     pub(super) fn resume(&self, by: &Party, target: &str, now: Timestamp) -> Decision {
         self.check_steers(by, "resume members")?;
-        let member = self.find_member(target)?;
-        if self.is_live(&member.name) {
-            return Err(Refusal::Invalid(format!("{} is running: it is {}", member.name, member.status.word())));
-        }
         if self.stopping.is_some() {
             return Err(Refusal::Invalid("the team is stopping: nobody starts again".into()));
         }
-        self.check_room()?;
-        let mut effects = self.start_again(member, "resumed", now);
+        let again = if target.trim().eq_ignore_ascii_case("all") {
+            self.left_with_team()?
+        } else {
+            let member = self.find_member(target)?;
+            if self.is_live(&member.name) {
+                return Err(Refusal::Invalid(format!("{} is running: it is {}", member.name, member.status.word())));
+            }
+            vec![member]
+        };
+        self.check_room_for(again.len())?;
+        let mut effects: Vec<Effect> = again.into_iter().flat_map(|member| self.start_again(member, now)).collect();
         effects.extend(self.work_given());
         effects.push(Effect::Reply(Reply::Done));
         Ok(effects)
     }
 
+    /// Everybody who does not run because the app ended or the team was stopped.
+    fn left_with_team(&self) -> Result<Vec<&Arc<Member>>, Refusal> {
+        let left: Vec<_> = self.members.iter().filter(|m| m.left_with_team() && !self.is_live(&m.name)).collect();
+        let nobody = || Refusal::Invalid("nobody is left to resume: members who shut down earlier are resumed one by one".into());
+        if left.is_empty() { Err(nobody()) } else { Ok(left) }
+    }
+
+    /// Whether a member that the end of an app cut off is started by what comes for it: a verdict, or words of who steers.
+    pub(super) fn may_start_again(&self, member: &Member) -> bool {
+        let cut_off = member.status == MemberStatus::Interrupted && !self.is_live(&member.name);
+        cut_off && self.stopping.is_none() && !self.settings.no_model && self.check_room().is_ok()
+    }
+
     /// Starts a member that does not run, with its conversation and generation.
-    pub(super) fn start_again(&self, member: &Arc<Member>, why: &str, now: Timestamp) -> Vec<Effect> {
+    pub(super) fn start_again(&self, member: &Arc<Member>, now: Timestamp) -> Vec<Effect> {
         let mut again = Member::clone(member);
         again.status = MemberStatus::Working;
         again.reason = None;
         let again = Arc::new(again);
         let mut effects = self.start_effects(&again, StartKind::Resumed, &Party::System, now);
-        let task = again.task.and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress).cloned();
-        effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::GoOn { task, why: why.to_owned() } });
+        // Whose plan waits goes on by the verdict, not by its task.
+        let waits = self.last_plan(&again.name).is_some_and(|r| r.is_pending() && r.generation == again.generation);
+        let task = again.task.filter(|_| !waits).and_then(|id| self.board.get(id)).filter(|t| t.status == TaskStatus::InProgress).cloned();
+        effects.push(Effect::Tell { name: again.name.clone(), input: AgentInput::GoOn { task } });
         // A verdict that was given but not taken in before the end; the agent drops it if its transcript has it.
         let decided = self.last_plan(&again.name).filter(|r| r.generation == again.generation && !r.is_pending());
         effects.extend(decided.map(|request| Effect::Tell { name: again.name.clone(), input: AgentInput::Verdict(request.clone()) }));

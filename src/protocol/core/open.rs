@@ -4,6 +4,7 @@ use super::super::effect::{Effect, Timer};
 use super::members::StartKind;
 use super::{Seat, TeamCore};
 use crate::domain::event::NoticeLevel;
+use crate::domain::member::{LEFT_WAITING, RESTED};
 use crate::domain::settings::TeamSettings;
 use crate::domain::{
     Board, Member, MemberName, MemberStatus, Party, Request, RequestKind, RequestState, Task, TaskStatus, TeamConfig, TeamEvent, Timestamp,
@@ -23,6 +24,10 @@ pub struct Loaded {
     pub requests: Vec<Request>,
     /// The lead's conversation was cut off in the middle, or mail of its team waits for it.
     pub lead_has_work: bool,
+    /// Teammates whose conversation was cut off in the middle, whatever their status in the file says.
+    pub cut_off: BTreeSet<MemberName>,
+    /// Teammates to whom the person wrote while nobody ran the team.
+    pub called: BTreeSet<MemberName>,
 }
 
 impl TeamCore {
@@ -45,8 +50,8 @@ impl TeamCore {
         for request in requests {
             core.apply(&TeamEvent::RequestChanged { request: Arc::new(request) });
         }
-        let doubles = core.take_members(team.members);
-        let mut effects = core.opening(now, loaded.lead_has_work);
+        let doubles = core.take_members(team.members, &loaded.cut_off);
+        let mut effects = core.opening(now, loaded.lead_has_work, &loaded.called);
         if !doubles.is_empty() {
             let text = format!("the team's file names some members twice, ignoring case; left out: {}", doubles.join(", "));
             effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
@@ -86,7 +91,7 @@ impl TeamCore {
 
     /// Takes the members over: the lead first, the live ones as interrupted, each with the task that the board says it holds.
     /// Returns the names that were left out, because they are taken already, perhaps in another case.
-    fn take_members(&mut self, members: Vec<Member>) -> Vec<String> {
+    fn take_members(&mut self, members: Vec<Member>, cut_off: &BTreeSet<MemberName>) -> Vec<String> {
         let lead = members.iter().find(|m| m.name.is_lead()).cloned().unwrap_or_else(|| Member::new(MemberName::lead(), "lead"));
         let rest = members.into_iter().filter(|m| !m.name.is_lead());
         let held: HashMap<MemberName, crate::domain::TaskId> = self
@@ -103,8 +108,15 @@ impl TeamCore {
             }
             member.task = held.get(&member.name).copied();
             if member.status.is_live() {
+                let in_work = member.name.is_lead() || member.task.is_some() || cut_off.contains(&member.name);
+                let rested = member.status == MemberStatus::Idle && !in_work;
+                let reason = match self.last_plan(&member.name) {
+                    Some(plan) if plan.is_pending() && plan.generation == member.generation => LEFT_WAITING,
+                    _ if rested => RESTED,
+                    _ => "the app ended while it was at work",
+                };
                 member.status = MemberStatus::Interrupted;
-                member.reason = Some("the app ended while it was on the team".into());
+                member.reason = Some(reason.into());
             }
             let order = self.members.len();
             // A generation that has asked before has lived before: it is asked for again, not anew.
@@ -118,7 +130,7 @@ impl TeamCore {
 
     /// The lead starts by itself, so that there is somebody to talk to. One that was at work when the app died does not: it
     /// would go on unasked, and spend. Where a protocol asks the lead what comes next, that asking waits anyway.
-    fn opening(&self, now: Timestamp, lead_has_work: bool) -> Vec<Effect> {
+    fn opening(&self, now: Timestamp, lead_has_work: bool, called: &BTreeSet<MemberName>) -> Vec<Effect> {
         // Members first: a task or a request that another process changes at this moment stops the rest of the batch.
         let mut effects = vec![Effect::SaveTeam];
         let waits = |lead: &Member| lead.status == MemberStatus::Interrupted && lead_has_work && !self.driven;
@@ -126,13 +138,15 @@ impl TeamCore {
             let again = Arc::new(Member { status: MemberStatus::Idle, reason: None, ..Member::clone(lead) });
             effects.extend(self.start_effects(&again, StartKind::Resumed, &Party::System, now));
         }
-        let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m));
-        let interrupted: Vec<&str> = self.members.iter().filter(still_off).map(|m| m.name.as_str()).collect();
-        if !interrupted.is_empty() {
-            let text =
-                format!("interrupted when the app ended: {}. R resumes the selected member with its conversation", interrupted.join(", "));
-            effects.push(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }));
+        // What the person wrote meanwhile is asked for now; where a protocol chooses who acts, that is for it to choose.
+        let starts = |m: &&Arc<Member>| !self.driven && called.contains(&m.name) && self.may_start_again(m);
+        for member in self.members.iter().filter(starts) {
+            effects.extend(self.start_again(member, now));
+            effects.extend(self.work_begins());
         }
+        let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m)) && !starts(m);
+        let shut_down = |m: &&Arc<Member>| m.status == MemberStatus::Shutdown && m.left_with_team();
+        effects.extend(told_who_is_off(&self.members.iter().filter(|m| still_off(m) || shut_down(m)).map(|m| &**m).collect::<Vec<_>>()));
         if self.settings.budget.seconds > 0 {
             effects
                 .push(Effect::SetTimer { timer: Timer::WallTime(None), at: now.plus(Duration::from_secs(self.settings.budget.seconds)) });
@@ -191,4 +205,19 @@ impl TeamCore {
         }
         effects
     }
+}
+
+/// Who does not run since the app ended, and how they come back. Whose plan waits is told by the request itself.
+fn told_who_is_off(off: &[&Member]) -> Option<Effect> {
+    let names = |fits: &dyn Fn(&Member) -> bool| {
+        let fitting: Vec<&str> = off.iter().filter(|m| fits(m)).map(|m| m.name.as_str()).collect();
+        (!fitting.is_empty()).then(|| fitting.join(", "))
+    };
+    let cut_off = |m: &Member| m.status == MemberStatus::Interrupted && !m.is_off() && !m.is_left_waiting();
+    let (level, what) = match names(&cut_off) {
+        Some(names) => (NoticeLevel::Warning, format!("interrupted when the app ended: {names}")),
+        None => (NoticeLevel::Info, format!("not running since the app ended: {}", names(&|m| !m.is_left_waiting())?)),
+    };
+    let text = format!("{what}. R resumes the selected member with its conversation, resume_all in the palette all of them");
+    Some(Effect::Emit(TeamEvent::Noticed { level, text, name: None }))
 }

@@ -256,7 +256,7 @@ impl TeamCore {
         let resumes = self.seat(&member.name).is_some_and(|seat| seat.resumes);
         let mut effects = vec![Effect::Mark(Mark::Requested { name: member.name.clone(), resume: false })];
         if resumes {
-            effects.extend(self.start_again(member, "resumed", now));
+            effects.extend(self.start_again(member, now));
             effects.extend(self.work_given());
         } else {
             effects.extend(self.release_all_of(&member.name, "its owner was spawned anew", now));

@@ -183,9 +183,8 @@ impl TeamCore {
             RequestState::Withdrawn | RequestState::Expired => PlanGate::Open,
         };
         let mut effects = Vec::new();
-        let may_start = self.stopping.is_none() && self.check_room().is_ok();
-        if !self.is_live(&name) && member.status == MemberStatus::Interrupted && may_start {
-            effects.extend(self.start_again(member, "its plan was decided", now));
+        if self.may_start_again(member) {
+            effects.extend(self.start_again(member, now));
         }
         effects.push(Effect::Mark(Mark::Gate { name: name.clone(), gate }));
         if member.status == MemberStatus::WaitingApproval {

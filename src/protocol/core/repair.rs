@@ -3,7 +3,8 @@
 
 use super::super::effect::Effect;
 use super::TeamCore;
-use crate::domain::{MemberStatus, Party, Request, RequestKind, RequestState, TaskId, Timestamp};
+use crate::domain::member::RESTED;
+use crate::domain::{Member, MemberStatus, Party, Request, RequestKind, RequestState, TaskId, Timestamp};
 
 impl TeamCore {
     /// The first thing that is wrong, mended; or nothing.
@@ -13,6 +14,11 @@ impl TeamCore {
 
     /// A member that is on the roster as running, but has no agent: its start could not be recorded.
     fn mend_status(&self) -> Option<Vec<Effect>> {
+        let plan_waits = |m: &Member| self.open_requests().any(|r| r.kind == RequestKind::Plan && r.target == m.name);
+        if let Some(left) = self.members.iter().find(|m| m.is_left_waiting() && !plan_waits(m)) {
+            let why = if left.task.is_some() { "its plan was withdrawn" } else { RESTED };
+            return Some(self.set_status(&left.name, MemberStatus::Interrupted, Some(why.into())));
+        }
         let dead = self.members.iter().find(|m| m.status.is_live() && !self.is_live(&m.name))?;
         Some(self.set_status(&dead.name, MemberStatus::Interrupted, Some("it could not be started".into())))
     }

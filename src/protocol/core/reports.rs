@@ -5,6 +5,7 @@ use super::super::format;
 use super::super::turn::Outcome;
 use super::TeamCore;
 use crate::domain::event::NoticeLevel;
+use crate::domain::member::{LEFT_WAITING, STOPPED_WITH_TEAM};
 use crate::domain::{Activity, Generation, Member, MemberName, MemberStatus, MessageKind, Party, RequestKind, TeamEvent, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,19 +148,18 @@ impl TeamCore {
     fn ended(&self, member: &Arc<Member>, failed: bool, reason: &str, now: Timestamp, ids: &mut dyn Ids) -> Vec<Effect> {
         let name = &member.name;
         let agreed = self.seat(name).and_then(|seat| seat.ending.clone());
-        let reason = agreed.filter(|_| !failed).unwrap_or_else(|| reason.to_owned());
+        let with_team = !failed && self.stopping.is_some();
+        if with_team && agreed == self.stopping && self.waits_for_verdict(name) {
+            return self.left_waiting(member);
+        }
+        let reason = if with_team { STOPPED_WITH_TEAM.to_owned() } else { agreed.filter(|_| !failed).unwrap_or_else(|| reason.to_owned()) };
         let (status, activity, words) = if failed {
             (MemberStatus::Failed, Activity::Failed { reason: reason.clone() }, format!("released: {name} failed: {reason}"))
         } else {
             (MemberStatus::Shutdown, Activity::Stopped { reason: reason.clone() }, format!("released: {name} shut down: {reason}"))
         };
         // What cannot fail comes first: when a write does, `settle` gives back what is left by the member's status.
-        let mut effects = vec![
-            Effect::Mark(Mark::Live { name: name.clone(), live: false }),
-            Effect::CancelTimer(Timer::Idle(name.clone(), member.generation)),
-            Effect::CancelTimer(Timer::Kill(name.clone(), member.generation)),
-            Effect::CancelTimer(Timer::WallTime(Some(name.clone()))),
-        ];
+        let mut effects = off(member);
         effects.extend(self.set_status(name, status, Some(reason.clone())));
         effects.extend(emit(TeamEvent::ActivityChanged { name: name.clone(), activity }));
         effects.extend(self.release_all_of(name, &words, now));
@@ -176,6 +176,14 @@ impl TeamCore {
                 effects.extend(self.post(&MemberName::lead(), letter));
             }
         }
+        effects.push(Effect::SaveTeam);
+        effects
+    }
+
+    /// The team stops while a plan waits: the plan and its task stay, as if the app had died. The verdict starts the member.
+    fn left_waiting(&self, member: &Member) -> Vec<Effect> {
+        let mut effects = off(member);
+        effects.extend(self.set_status(&member.name, MemberStatus::Interrupted, Some(LEFT_WAITING.into())));
         effects.push(Effect::SaveTeam);
         effects
     }
@@ -198,6 +206,17 @@ impl TeamCore {
         effects.extend(letters);
         effects
     }
+}
+
+/// The agent is gone, and nothing waits for it any more.
+fn off(member: &Member) -> Vec<Effect> {
+    let (name, generation) = (member.name.clone(), member.generation);
+    vec![
+        Effect::Mark(Mark::Live { name: name.clone(), live: false }),
+        Effect::CancelTimer(Timer::Idle(name.clone(), generation)),
+        Effect::CancelTimer(Timer::Kill(name.clone(), generation)),
+        Effect::CancelTimer(Timer::WallTime(Some(name))),
+    ]
 }
 
 fn doing(member: &Member, activity: &Activity) -> Vec<Effect> {

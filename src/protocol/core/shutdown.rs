@@ -216,10 +216,12 @@ impl TeamCore {
             }
             // Who waits for a permission would wait on: nobody is asked anything any more.
             effects.extend(self.withdraw_permissions(&member.name, "the team is stopping"));
-            if member.name.is_lead() {
+            // Whose plan waits does not shut down over it: it ends, and can be answered when the team is opened again.
+            let unasked = self.seat(&member.name).is_some_and(|seat| seat.ending.is_none());
+            if member.name.is_lead() || (unasked && self.waits_for_verdict(&member.name)) {
                 effects.push(Effect::Mark(Mark::Ending { name: member.name.clone(), reason: Some(reason.clone()) }));
                 effects.push(Effect::Tell { name: member.name.clone(), input: AgentInput::End { reason: reason.clone() } });
-            } else if self.seat(&member.name).is_some_and(|seat| seat.ending.is_none()) {
+            } else if unasked {
                 let asked = self.request_shutdown(by, member.name.as_str(), Some("the team is stopping"), now, ids)?;
                 effects.extend(asked.into_iter().filter(|effect| !matches!(effect, Effect::Reply(_))));
             }

@@ -1,7 +1,7 @@
 //! What a member takes in at a boundary: mail first, then what the supervisor told it.
 
 use super::{Agent, End};
-use crate::domain::{ChatMessage, Envelope, MessageKind, Party, Task, ToolSpec, TranscriptEntry};
+use crate::domain::{ChatMessage, Envelope, MessageKind, Party, RequestState, Task, ToolSpec, TranscriptEntry};
 use crate::protocol::turn::TurnInput;
 use crate::protocol::{AgentInput, format, replay};
 use crate::runtime::clock;
@@ -61,8 +61,8 @@ impl Agent {
                     self.append(ChatMessage::user(format::claimed(&task))).await?;
                     intake.cause = Some(format!("claimed task {}", task.id));
                 }
-                AgentInput::GoOn { task, why } => {
-                    if self.go_on(task.as_deref(), &why).await? {
+                AgentInput::GoOn { task } => {
+                    if self.go_on(task.as_deref()).await? {
                         intake.cause = Some("resumed".to_owned());
                     }
                 }
@@ -86,16 +86,16 @@ impl Agent {
     }
 
     /// Takes up what a cut-off conversation left; says whether there was anything.
-    async fn go_on(&mut self, task: Option<&Task>, why: &str) -> Result<bool, String> {
+    async fn go_on(&mut self, task: Option<&Task>) -> Result<bool, String> {
         let told = |start: &str| self.messages.iter().any(|m| matches!(m, ChatMessage::User { text } if text.contains(start)));
         let text = match task {
             Some(task) if !told(&format::claim_mark(task.id)) => format::claimed(task),
             Some(task) => format::notice(&format!(
-                "You were interrupted ({why}) while you worked on task {} ({}). Look at what is there, then go on.",
+                "You were stopped while you worked on task {} ({}), and run again now. Look at what is there, then go on.",
                 task.id, task.subject
             )),
             None if replay::is_unfinished(&self.messages) => {
-                format::notice(&format!("You were interrupted ({why}). Look at what is there, then go on."))
+                format::notice("You were stopped in the middle of your work, and run again now. Look at what is there, then go on.")
             }
             None => return Ok(false),
         };
@@ -125,13 +125,22 @@ impl Agent {
             if mail.next == self.offset {
                 return Ok(from);
             }
-            self.keep(TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: mail.messages.clone() }).await?;
+            let messages: Vec<Envelope> = mail.messages.into_iter().filter(|message| !self.is_over(message)).collect();
+            self.keep(TranscriptEntry::Mail { at: clock::now(), offset: mail.next, messages: messages.clone() }).await?;
             self.offset = mail.next;
-            if let Some(last) = mail.messages.last() {
+            if let Some(last) = messages.last() {
                 from = Some(last.from.to_string());
-                self.push(ChatMessage::user(format::mails(&mail.messages)));
+                self.push(ChatMessage::user(format::mails(&messages)));
             }
         }
+    }
+
+    /// Whether a letter asks for a shutdown that is done: the runtime answered it while the member was at rest, and the
+    /// member, resumed, must not read it as if it were asked again.
+    fn is_over(&self, message: &Envelope) -> bool {
+        let asks = message.request_id.as_ref().filter(|_| message.kind == MessageKind::ShutdownRequest);
+        let request = asks.and_then(|id| self.env.store.request(id).ok().flatten());
+        request.is_some_and(|(request, _)| matches!(request.state, RequestState::Approved | RequestState::Withdrawn))
     }
 
     /// Acknowledges the person's message that a run was started for. Where other mail came with it, all stays to be read.

@@ -131,23 +131,31 @@ impl Files {
     }
 
     pub(super) fn resume(&self, target: &str) -> Result<Reply, Refusal> {
+        let all = target.trim().eq_ignore_ascii_case("all");
         let rule = |team: &TeamConfig| {
-            let member = find(team, target)?;
-            let at_rest = matches!(member.status, MemberStatus::Shutdown | MemberStatus::Failed | MemberStatus::Interrupted);
-            if !at_rest {
-                return Err(Refusal::Invalid(format!("{} is {}: there is nothing to resume", member.name, member.status.word())));
+            let again: Vec<MemberName> = if all {
+                team.members.iter().filter(|member| member.left_with_team()).map(|member| member.name.clone()).collect()
+            } else {
+                let member = find(team, target)?;
+                let at_rest = matches!(member.status, MemberStatus::Shutdown | MemberStatus::Failed | MemberStatus::Interrupted);
+                if !at_rest {
+                    return Err(Refusal::Invalid(format!("{} is {}: there is nothing to resume", member.name, member.status.word())));
+                }
+                vec![member.name.clone()]
+            };
+            if again.is_empty() {
+                return Err(Refusal::Invalid("nobody is left to resume".into()));
             }
             self.check_room(team)?;
-            let name = member.name.clone();
             let mut team = team.clone();
-            if let Some(member) = team.members.iter_mut().find(|member| member.name == name) {
+            for member in team.members.iter_mut().filter(|member| again.contains(&member.name)) {
                 member.status = MemberStatus::Requested;
                 member.reason = None;
             }
             Ok(team)
         };
         let (team, _) = self.store.update_team(rule)?;
-        find(&team, target).cloned().map(Reply::Spawned)
+        if all { Ok(Reply::Done) } else { find(&team, target).cloned().map(Reply::Spawned) }
     }
 
     /// Puts the notice of a shutdown request into its target's inbox.

@@ -7,7 +7,7 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{MemberName, Party, TeamConfig, TeamEvent, Timestamp};
+use crate::domain::{Envelope, MemberName, MemberStatus, MessageKind, Party, TeamConfig, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
 use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
@@ -41,8 +41,10 @@ struct Files {
     unread: Option<String>,
 }
 
-/// Mail of the lead that is looked at when the team is opened, in bytes.
+/// Mail of a member that is looked at when the team is opened, in bytes.
 const UNREAD_MAX: usize = 1 << 20;
+/// The end of the log that holds its last line, in bytes.
+const SIGN_MAX: usize = 1 << 20;
 
 /// Takes the workspace's lock and runs its team. `None`: another process runs it.
 pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<Opened>, StoreError> {
@@ -99,6 +101,7 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
     }
     let (has_work, unread) = lead_left(env)?;
     loaded.lead_has_work = has_work;
+    teammates_left(env, &mut loaded)?;
     Ok(Files { loaded, revisions, faults, unread })
 }
 
@@ -122,6 +125,36 @@ fn lead_left(env: &RuntimeEnv) -> Result<(bool, Option<String>), StoreError> {
     let others = unread.iter().any(|mail| mail.from != Party::Human);
     let has_work = replayed.generation.is_some() && (replay::is_unfinished(&replayed.messages) || others);
     Ok((has_work, unread.into_iter().rev().find(|mail| mail.from == Party::Human).map(|mail| mail.content)))
+}
+
+/// What teammates were in the middle of when their process ended (a status in the file may be older), and who of them was
+/// written to by the person since then. Nothing is read of a team that was closed in order.
+fn teammates_left(env: &RuntimeEnv, loaded: &mut Loaded) -> Result<(), StoreError> {
+    let members = loaded.team.iter().flat_map(|team| &team.members);
+    for member in members.filter(|m| !m.name.is_lead() && (m.status.is_live() || m.status == MemberStatus::Interrupted)) {
+        let (entries, _) = env.store.transcript(&member.name)?;
+        let replayed = replay::replay(&entries);
+        if replayed.generation != Some(member.generation) {
+            continue;
+        }
+        let unread = env.store.mail_after(&member.name, replayed.inbox_offset, UNREAD_MAX)?.messages;
+        let asked = |mail: &&Envelope| mail.from == Party::Human && mail.kind != MessageKind::ShutdownRequest;
+        if let Some(last) = unread.iter().rfind(asked)
+            && last.at > last_sign(env)?
+        {
+            loaded.called.insert(member.name.clone());
+        }
+        if replay::is_unfinished(&replayed.messages) {
+            loaded.cut_off.insert(member.name.clone());
+        }
+    }
+    Ok(())
+}
+
+/// When the process that ran the team before last recorded something.
+fn last_sign(env: &RuntimeEnv) -> Result<Timestamp, StoreError> {
+    let recent = env.store.recent_events(SIGN_MAX)?;
+    Ok(recent.records.last().map(|record| record.at).unwrap_or_default())
 }
 
 fn build(

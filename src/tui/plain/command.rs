@@ -19,7 +19,7 @@ pub enum Command {
 }
 
 /// What `help` says, a line each.
-pub const HELP: [&str; 13] = [
+pub const HELP: [&str; 14] = [
     "Help: approve ID, then a note if you like: approves a request.",
     "Help: reject ID, then what should change: rejects a request.",
     "Help: show ID: reads a request or a task in full.",
@@ -30,12 +30,14 @@ pub const HELP: [&str; 13] = [
     "Help: shutdown NAME: asks a member to shut down.",
     "Help: stop NAME: ends a member at once.",
     "Help: interrupt NAME: ends what a member does right now.",
+    "Help: resume NAME: starts a member again with its conversation; the name all starts everybody who was left.",
     "Help: task add SUBJECT: puts a task on the board.",
     "Help: quit: stops the team and leaves; twice stops it at once.",
     "Help: help: this list.",
 ];
 
-const WORDS: [&str; 12] = ["approve", "reject", "show", "status", "say", "send", "spawn", "shutdown", "stop", "interrupt", "task", "quit"];
+const WORDS: [&str; 13] =
+    ["approve", "reject", "show", "status", "say", "send", "spawn", "shutdown", "stop", "interrupt", "resume", "task", "quit"];
 
 /// Reads a line; a blank one is nothing. The error says what to type instead.
 pub fn parse(line: &str) -> Result<Option<Command>, String> {
@@ -78,6 +80,7 @@ fn team_command(word: &str, rest: &str) -> Result<TeamCommand, String> {
             TeamCommand::RequestShutdown { target: target.to_owned(), reason: optional(reason) }
         }
         "stop" => TeamCommand::ForceStop { target: needed(rest, "stop NAME")?.to_owned() },
+        "resume" => TeamCommand::Resume { target: needed(rest, "resume NAME, or resume all")?.to_owned() },
         "interrupt" => TeamCommand::Interrupt { target: needed(rest, "interrupt NAME")?.to_owned() },
         "task" => match split(rest) {
             ("add", subject) => {

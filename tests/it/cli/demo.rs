@@ -13,8 +13,20 @@ fn the_project_is_written_into_a_new_or_empty_directory() {
     assert!(new.join("lib/totals.sh").is_file());
     assert_eq!(std::fs::metadata(new.join("check.sh")).unwrap().permissions().mode() & 0o111, 0o111);
     let made = prepare(None).unwrap();
-    assert!(made.join("README.md").is_file());
-    std::fs::remove_dir_all(made).unwrap();
+    assert!(made.is_new && made.dir.join("README.md").is_file());
+    std::fs::remove_dir_all(made.dir).unwrap();
+}
+
+#[test]
+fn a_directory_that_a_demonstration_has_made_is_opened_again_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(prepare(Some(dir.path())).unwrap().is_new);
+    std::fs::write(dir.path().join("lib/totals.sh"), "changed by bob").unwrap();
+    std::fs::remove_file(dir.path().join("README.md")).unwrap();
+    let again = prepare(Some(dir.path())).unwrap();
+    assert_eq!((again.dir.as_path(), again.is_new), (dir.path(), false));
+    assert_eq!(std::fs::read_to_string(dir.path().join("lib/totals.sh")).unwrap(), "changed by bob");
+    assert!(!dir.path().join("README.md").exists());
 }
 
 #[test]

@@ -307,7 +307,9 @@ async fn one_bad_member_does_not_cost_the_roster_and_stays_in_the_file() {
     std::fs::write(dir.path().join("team/config.json"), text).unwrap();
     let mut team = TestTeam::open(dir.path(), scripted(SCRIPT), settings());
     team.until("what is wrong", |e| matches!(e, TeamEvent::Noticed { text, .. } if text.contains("two words"))).await;
-    team.human(TeamCommand::Resume { target: "alice".into() }).await.unwrap();
+    // The person wrote to alice while nobody ran the team: that has started it.
+    let twice = team.human(TeamCommand::Resume { target: "alice".into() }).await;
+    assert!(matches!(&twice, Err(Refusal::Invalid(why)) if why.contains("alice is running")), "{twice:?}");
     team.spawn("carol", "tester").await;
     let store = team.store.clone();
     team.close().await;

@@ -119,7 +119,10 @@ fn check_opened(world: &World, pty: &Pty, before: &[(String, MemberStatus)]) {
     let text = pty.contents();
     for name in on_team.iter().filter(|name| **name != "lead") {
         let row = member_row(&text, name).unwrap();
-        assert!(["interrupted", "shut down", "requested"].iter().any(|word| row.contains(word)), "{name} shows as at work:\n{text}");
+        assert!(
+            ["interrupted", "not running", "waits: plan", "shut down", "requested"].iter().any(|word| row.contains(word)),
+            "{name} shows as at work:\n{text}"
+        );
     }
     let lead = member_row(&text, "lead").unwrap();
     assert!(lead.contains("idle") || lead.contains("interrupted") || lead.contains("starting"), "{text}");
@@ -130,16 +133,24 @@ fn check_opened(world: &World, pty: &Pty, before: &[(String, MemberStatus)]) {
     assert!(!statuses(world).iter().any(|(name, status)| name == "lead" && *status == MemberStatus::Working));
 }
 
-/// Starts everybody again who was interrupted, by key.
+fn is_left(text: &str, name: &str) -> bool {
+    member_row(text, name).is_some_and(|row| row.contains("interrupted") || row.contains("not running"))
+}
+
+/// Starts everybody again who was left when the app died: the first one by key, then all who remain by name of the action.
 fn resume_all(pty: &mut Pty, names: &[(String, MemberStatus)]) {
-    for (name, _) in names {
-        if member_row(&pty.contents(), name).is_some_and(|row| row.contains("interrupted")) {
-            select(pty, name);
-            pty.send("R");
-            pty.wait_for(&format!("{name} to go on"), |screen| {
-                member_row(&screen.contents(), name).is_some_and(|row| !row.contains("interrupted"))
-            });
-        }
+    let left: Vec<&String> = names.iter().map(|(name, _)| name).filter(|name| is_left(&pty.contents(), name)).collect();
+    let Some(first) = left.first() else { return };
+    select(pty, first);
+    pty.send("R");
+    pty.wait_for(&format!("{first} to go on"), |screen| !is_left(&screen.contents(), first));
+    if left.iter().any(|name| is_left(&pty.contents(), name)) {
+        pty.send(":resume_all");
+        pty.wait_for_text("resume_all");
+        pty.send("\r");
+    }
+    for name in left {
+        pty.wait_for(&format!("{name} to go on"), |screen| !is_left(&screen.contents(), name));
     }
 }
 
@@ -159,7 +170,7 @@ fn play_to_the_end(world: &World, seen: &mut Seen) {
     if waiting > 0 {
         wait_member(&pty, "bob", "");
         pty.wait_for("the decided plan's member to go on", |screen| {
-            member_row(&screen.contents(), "bob").is_none_or(|row| !row.contains("interrupted"))
+            member_row(&screen.contents(), "bob").is_none_or(|row| !row.contains("waits: plan"))
         });
     }
     resume_all(&mut pty, &before);

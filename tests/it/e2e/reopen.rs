@@ -16,15 +16,21 @@ fn reopening_shows_the_same_team_with_its_history_and_status_agrees_with_the_scr
     check_status(&world, &pty);
     quit_now(&world, pty);
     let mut pty = world.open();
-    wait_member(&pty, "bob", "shut down");
+    // Leaving neither drops the plan that waits nor gives its task away.
+    wait_member(&pty, "bob", "waits: plan");
     wait_task(&pty, "Quick one", "done");
-    wait_task(&pty, "Risky change", "ready");
+    wait_task(&pty, "Risky change", "doing");
     pty.send("1g");
     pty.wait_for_text("human → le");
     pty.wait_for_text("The lead heard: remember this");
     select(&mut pty, "bob");
     pty.wait_for_text("Done with Quick one.");
     check_status(&world, &pty);
+    pty.send("2");
+    pty.wait_for_text("a approve");
+    look_at_it();
+    pty.send("a");
+    wait_task(&pty, "Risky change", "done");
     quit_now(&world, pty);
 }
 

@@ -8,6 +8,7 @@ mod finishing;
 mod lifecycle;
 mod outside;
 mod plans;
+mod reopening;
 mod shutdown;
 mod turn;
 mod verdict_words;

@@ -247,7 +247,7 @@ fn t22_after_a_crash_nobody_works_and_a_pending_plan_can_still_be_answered() {
         team: Some(before.core.team_config()),
         tasks: vec![],
         requests: before.core.requests().map(|r| Request::clone(r)).collect(),
-        lead_has_work: false,
+        ..Loaded::default()
     };
     let mut w = World::with(TeamSettings::default(), loaded);
     assert_eq!(w.status("bob"), MemberStatus::Interrupted);

@@ -160,3 +160,29 @@ async fn t5_mail_during_a_long_turn_is_read_at_the_next_step_and_not_at_its_end(
     std::fs::write(dir.path().join("on"), "").unwrap();
     team.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resumed_member_does_not_read_the_shutdown_that_was_answered_for_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut team = with_worker(dir.path()).await;
+    team.until(
+        "rest",
+        |e| matches!(e, TeamEvent::MemberChanged { member, .. } if member.name.same("bob") && member.status == MemberStatus::Idle),
+    )
+    .await;
+    team.human(TeamCommand::RequestShutdown { target: "bob".into(), reason: Some("that will do".into()) }).await.unwrap();
+    let ended = |e: &TeamEvent| matches!(e, TeamEvent::MemberChanged { member, .. } if member.name.same("bob") && member.status == MemberStatus::Shutdown);
+    team.until("the end", ended).await;
+    team.human(TeamCommand::Resume { target: "bob".into() }).await.unwrap();
+    team.human(TeamCommand::Send { to: "bob".into(), content: "one more thing".into() }).await.unwrap();
+    let bob = MemberName::parse("bob").unwrap();
+    let taken_in = |team: &TestTeam| format!("{:?}", team.store.transcript(&bob).unwrap().0);
+    let reading = async {
+        while !taken_in(&team).contains("one more thing") {
+            tokio::task::yield_now().await;
+        }
+    };
+    assert!(tokio::time::timeout(crate::support::team::DEADLINE, reading).await.is_ok(), "{}", team.story());
+    assert!(!taken_in(&team).contains("that will do"), "{}", taken_in(&team));
+    team.close().await;
+}

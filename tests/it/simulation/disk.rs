@@ -99,6 +99,7 @@ impl Disk {
             tasks: self.tasks.values().map(|(task, _)| through_json(&**task)).collect(),
             requests: self.requests.values().map(|(request, _)| through_json(&**request)).collect(),
             lead_has_work,
+            ..signoff::protocol::core::Loaded::default()
         }
     }
 }

@@ -119,7 +119,9 @@ impl World {
         let lead = MemberName::lead();
         let mail = self.disk.inboxes.get(lead.as_str()).map_or(0, Vec::len);
         let unread = self.disk.offsets.get(&lead).is_some_and(|(_, offset)| mail > *offset);
-        let in_turn = self.agents.get(&lead).is_some_and(|agent| agent.doing != super::agent::Doing::Resting);
+        let busy: BTreeSet<MemberName> =
+            self.agents.iter().filter(|(_, agent)| agent.doing != super::agent::Doing::Resting).map(|(name, _)| name.clone()).collect();
+        let in_turn = busy.contains(&lead);
         self.disk.fault = None;
         self.crashed = false;
         self.ghosts.clear();
@@ -129,7 +131,7 @@ impl World {
         self.unseen.clear();
         self.team_unsaved = false;
         self.known = self.disk.keys().into_iter().filter_map(|key| self.disk.revision_of(&key).map(|r| (key, r))).collect();
-        let loaded = self.disk.load(unread || in_turn);
+        let loaded = Loaded { cut_off: busy, ..self.disk.load(unread || in_turn) };
         let asked = super::invariants::expected_at_start(&loaded);
         let (core, effects) = TeamCore::open(self.settings.clone(), loaded, self.now);
         self.core = core;
