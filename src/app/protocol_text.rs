@@ -34,6 +34,9 @@ pub fn page(team: &Projection, cols: usize, utc_offset: i32) -> Page {
     if let Some(graph) = team.shown.graph.as_ref().filter(|graph| !graph.nodes.is_empty()) {
         page.heading("Graph");
         page.graph(graph, team);
+    } else {
+        let why = "No graph: the members choose their work themselves, or no run has begun since signoff was opened.";
+        page.wrapped(&[Span::new(why, Ink::Dim)], &Indent::default(), None);
     }
     team.shown.sections.iter().filter(|section| !section.rows.is_empty()).for_each(|section| page.section(section, team));
     page.heading("Steps, the newest first");

@@ -75,11 +75,22 @@ pub fn wrap(spans: &[Span], cols: usize, indent: &Indent, out: &mut Vec<RichLine
     wrapper.finish();
 }
 
-/// Cuts `spans` into lines of `cols` cells and keeps every blank: for code and output.
+/// Cuts `text` into lines of `cols` cells and keeps every blank: for code and output. A line that is too long is cut after a
+/// blank of its second half, if there is one.
 pub fn hard_wrap(text: &str, ink: Ink, cols: usize, indent: &Indent, out: &mut Vec<RichLine>) {
     let mut wrapper = Wrapper::new(cols, indent, out);
     wrapper.fill(text, ink);
     wrapper.finish();
+}
+
+/// Where a line that goes on with `tail` ends: at its last word's start, if that is not too far back.
+fn cut_after_blank(head: &str, tail: &str) -> usize {
+    if tail.is_empty() || tail.starts_with(' ') {
+        return head.len();
+    }
+    let cut = head.rfind(' ').map_or(0, |at| at + 1);
+    let is_worth = cut >= head.len() / 2 && !head[..cut].trim().is_empty();
+    if is_worth { cut } else { head.len() }
 }
 
 struct Wrapper<'a> {
@@ -130,8 +141,9 @@ impl<'a> Wrapper<'a> {
             if head.is_empty() {
                 return;
             }
+            let head = &head[..cut_after_blank(head, tail)];
             self.push(head, ink);
-            text = tail;
+            text = &text[head.len()..];
             if !text.is_empty() {
                 self.next_line();
             }

@@ -211,11 +211,17 @@ pub enum TaskCommand {
         /// Numbers of the tasks it waits for: 3,4
         #[arg(long, value_name = "N,N", value_delimiter = ',')]
         blocked_by: Vec<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Mark a task as done
     Done {
         /// Its number
         number: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Give a task back to the board
     Release {
@@ -224,11 +230,17 @@ pub enum TaskCommand {
         /// Why
         #[arg(long)]
         note: Option<String>,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Take a task off the board
     Delete {
         /// Its number
         number: String,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -239,6 +251,9 @@ pub struct SendArgs {
     pub name: String,
     /// What; "-" reads it from standard input
     pub text: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `approve`
@@ -255,6 +270,9 @@ pub struct ApproveArgs {
     /// The digest of the text you read, or its beginning (`requests --json`): refused when the text has changed since
     #[arg(long, value_name = "HEX")]
     pub digest: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `reject`
@@ -265,6 +283,9 @@ pub struct RejectArgs {
     /// Words for the asker
     #[arg(long)]
     pub feedback: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `spawn`
@@ -281,6 +302,9 @@ pub struct SpawnArgs {
     /// Read-only until a plan is approved
     #[arg(long)]
     pub require_plan: bool,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `shutdown`
@@ -294,6 +318,9 @@ pub struct ShutdownArgs {
     /// Why, for the member
     #[arg(long)]
     pub reason: Option<String>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `doctor`

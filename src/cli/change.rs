@@ -9,7 +9,9 @@ use super::session::Session;
 use crate::domain::{Party, Refusal, Reply, Request, RequestId, SpawnOrder, TaskId, TeamCommand, Verdict};
 use crate::runtime::Team as _;
 use crate::runtime::remote::{RemoteTeam, Runner};
+use serde::Serialize;
 use std::io::Read as _;
+use std::sync::Arc;
 
 /// A message from standard input is cut off here, in bytes.
 const TEXT_MAX: u64 = 1 << 20;
@@ -57,30 +59,38 @@ pub fn text(argument: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
+/// What came of a command: in words, or as the thing itself.
+fn report(form: Form, words: &str, value: &impl Serialize, out: &mut Out) -> Result<(), CliError> {
+    match form {
+        Form::Json => out.json(value),
+        Form::Table => out.line(words),
+    }
+}
+
 /// `task …`
 pub async fn task(session: &Session, command: &TaskCommand, out: &mut Out) -> Result<Exit, CliError> {
-    let (command, verb) = match command {
+    let (command, verb, json) = match command {
         TaskCommand::List(args) => return read::tasks(session, Form::of(args.json), out),
         TaskCommand::Show { number, json } => return read::task(session, task_id(number)?, Form::of(*json), out),
-        TaskCommand::Add { subject, description, blocked_by } => {
+        TaskCommand::Add { subject, description, blocked_by, json } => {
             let blocked_by = blocked_by.iter().map(|number| task_id(number)).collect::<Result<_, _>>()?;
             let command = TeamCommand::CreateTask { subject: subject.clone(), description: text(description)?, blocked_by };
-            (command, "is on the board")
+            (command, "is on the board", *json)
         }
-        TaskCommand::Done { number } => (TeamCommand::CompleteTask { task: task_id(number)? }, "is done"),
-        TaskCommand::Release { number, note } => {
-            (TeamCommand::ReleaseTask { task: task_id(number)?, note: note.clone() }, "is back on the board")
+        TaskCommand::Done { number, json } => (TeamCommand::CompleteTask { task: task_id(number)? }, "is done", *json),
+        TaskCommand::Release { number, note, json } => {
+            (TeamCommand::ReleaseTask { task: task_id(number)?, note: note.clone() }, "is back on the board", *json)
         }
-        TaskCommand::Delete { number } => {
+        TaskCommand::Delete { number, json } => {
             let id = task_id(number)?;
             let reply = give(&remote(session)?, TeamCommand::DeleteTask { task: id }).await?;
             let words = if let Reply::Said(words) = reply { words } else { format!("task {id} is deleted") };
-            out.line(&words)?;
+            report(Form::of(*json), &words, &serde_json::json!({ "deleted": id }), out)?;
             return Ok(Exit::Done);
         }
     };
     if let Reply::Task(task) = give(&remote(session)?, command).await? {
-        out.line(&format!("task {} {verb}", task.id))?;
+        report(Form::of(json), &format!("task {} {verb}", task.id), &*task, out)?;
     }
     Ok(Exit::Done)
 }
@@ -90,8 +100,8 @@ pub async fn send(session: &Session, args: &SendArgs, out: &mut Out) -> Result<E
     let team = remote(session)?;
     let content = text(&args.text)?;
     if let Reply::Sent(names) = give(&team, TeamCommand::Send { to: args.name.clone(), content }).await? {
-        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-        out.line(&format!("sent to {}", names.join(", ")))?;
+        let told: Vec<String> = names.iter().map(ToString::to_string).collect();
+        report(Form::of(args.json), &format!("sent to {}", told.join(", ")), &serde_json::json!({ "sent": told }), out)?;
     }
     mention_nobody(&team, out)?;
     Ok(Exit::Done)
@@ -100,29 +110,49 @@ pub async fn send(session: &Session, args: &SendArgs, out: &mut Out) -> Result<E
 /// `approve`
 pub async fn approve(session: &Session, args: &ApproveArgs, out: &mut Out) -> Result<Exit, CliError> {
     let verdict = Verdict::Approve { note: args.note.clone(), edited: None, always: args.always };
-    answer(session, &args.id, verdict, args.digest.as_deref(), out).await
+    let team = remote(session)?;
+    let request = find(&team, &args.id).await?;
+    if let Some(digest) = &args.digest {
+        check_digest(&request, digest)?;
+    }
+    answer(&team, &request, verdict, Form::of(args.json), out).await
 }
 
 /// `reject`
 pub async fn reject(session: &Session, args: &RejectArgs, out: &mut Out) -> Result<Exit, CliError> {
-    answer(session, &args.id, Verdict::Reject { feedback: args.feedback.clone() }, None, out).await
+    let team = remote(session)?;
+    let request = find(&team, &args.id).await?;
+    answer(&team, &request, Verdict::Reject { feedback: args.feedback.clone() }, Form::of(args.json), out).await
 }
 
-/// Answers what stands in the file now; with a digest only if it is the text that was read.
-async fn answer(session: &Session, id: &str, verdict: Verdict, read: Option<&str>, out: &mut Out) -> Result<Exit, CliError> {
-    let team = remote(session)?;
+/// A request as its file holds it now.
+async fn find(team: &RemoteTeam, id: &str) -> Result<Arc<Request>, CliError> {
     let id = request_id(id)?;
-    let Reply::Request(request) = give(&team, TeamCommand::GetRequest { id: id.clone() }).await? else {
-        return Err(CliError::Failed(format!("request {id} cannot be read")));
-    };
-    let shown = request.digest();
-    if read.is_some_and(|digest| digest.is_empty() || !shown.as_str().starts_with(&digest.to_ascii_lowercase())) {
-        return Err(Refusal::Changed { id }.into());
+    match give(team, TeamCommand::GetRequest { id: id.clone() }).await? {
+        Reply::Request(request) => Ok(request),
+        _ => Err(CliError::Failed(format!("request {id} cannot be read"))),
     }
-    if let Reply::Request(request) = give(&team, TeamCommand::Answer { id, verdict, shown }).await? {
-        out.line(&decided(&request))?;
+}
+
+/// Whether the text is the one that was read. One that was decided meanwhile says so by itself, which tells more.
+fn check_digest(request: &Request, read: &str) -> Result<(), CliError> {
+    let read = read.trim().to_ascii_lowercase();
+    if read.is_empty() || !read.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err(CliError::Usage(format!("--digest takes the hex digits that `signoff requests {} --json` shows", request.id)));
     }
-    mention_nobody(&team, out)?;
+    if request.is_pending() && !request.digest().as_str().starts_with(&read) {
+        return Err(Refusal::Changed { id: request.id.clone() }.into());
+    }
+    Ok(())
+}
+
+/// Answers the text that stands in the file.
+async fn answer(team: &RemoteTeam, request: &Request, verdict: Verdict, form: Form, out: &mut Out) -> Result<Exit, CliError> {
+    let command = TeamCommand::Answer { id: request.id.clone(), verdict, shown: request.digest() };
+    if let Reply::Request(request) = give(team, command).await? {
+        report(form, &decided(&request), &*request, out)?;
+    }
+    mention_nobody(team, out)?;
     Ok(Exit::Done)
 }
 
@@ -142,7 +172,8 @@ pub async fn spawn(session: &Session, args: &SpawnArgs, out: &mut Out) -> Result
         model: None,
     };
     if let Reply::Spawned(member) = give(&team, TeamCommand::Spawn(order)).await? {
-        out.line(&format!("{} ({}) is asked for", member.name, crate::domain::text::one_line(&member.role, 80)))?;
+        let words = format!("{} ({}) is asked for", member.name, crate::domain::text::one_line(&member.role, 80));
+        report(Form::of(args.json), &words, &member, out)?;
     }
     mention_nobody(&team, out)?;
     Ok(Exit::Done)
@@ -156,7 +187,7 @@ pub async fn shutdown(session: &Session, args: &ShutdownArgs, out: &mut Out) -> 
         if args.now { TeamCommand::ForceStop { target } } else { TeamCommand::RequestShutdown { target, reason: args.reason.clone() } };
     if let Reply::Request(request) = give(&team, command).await? {
         let how = if request.force { "is stopped now" } else { "is asked to shut down" };
-        out.line(&format!("{} {how} (request {})", request.target, request.id))?;
+        report(Form::of(args.json), &format!("{} {how} (request {})", request.target, request.id), &*request, out)?;
     }
     mention_nobody(&team, out)?;
     Ok(Exit::Done)

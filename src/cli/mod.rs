@@ -23,7 +23,7 @@ mod words;
 
 pub use error::{CliError, Exit};
 
-use args::{Cli, Command};
+use args::{Cli, Command, ConfigCommand};
 use clap::{CommandFactory as _, Parser as _};
 use out::{Form, Out};
 use session::Session;
@@ -86,6 +86,9 @@ fn dispatch(cli: Cli, out: &mut Out) -> Result<Exit, CliError> {
             block_on(Threads::Many, run::run(&session, &args, out))
         }
         Command::Doctor(args) if args.reset_terminal => doctor::reset_terminal(out),
+        Command::Config(ConfigCommand::Init) => {
+            with_files(&Session::open_for_new_settings(&global)?, Command::Config(ConfigCommand::Init), out)
+        }
         command => with_files(&Session::open(&global, None)?, command, out),
     }
 }

@@ -8,6 +8,7 @@ use super::session::Session;
 use super::words;
 use crate::domain::{
     Activity, Board, Envelope, Member, MemberName, Party, Refusal, Request, RequestId, RequestState, Task, TaskId, TaskStatus, TeamConfig,
+    Verdict,
 };
 use crate::store::TeamStore;
 use crate::store::team_store::{Fault, Mail};
@@ -57,8 +58,12 @@ pub fn members(session: &Session, form: Form, out: &mut Out) -> Result<Exit, Cli
         ("task", Align::Right),
         ("doing", Align::Left),
     ]);
+    let is_left = !store.is_team_locked()?;
+    if is_left && form == Form::Table && team.members.iter().any(|member| member.status.is_live()) {
+        out.say("nobody runs this team now: everybody is shown as the last process left it");
+    }
     for member in &team.members {
-        let activity = history.activities.get(&member.name);
+        let activity = history.activities.get(&member.name).filter(|_| !is_left || !member.status.is_live());
         match form {
             Form::Json => out.json(&MemberLine { member, activity })?,
             Form::Table => {
@@ -195,15 +200,34 @@ fn show_request(request: &Request, form: Form, out: &mut Out) -> Result<(), CliE
     ))?;
     let by = request.answer.as_ref().map(|answer| format!(" by {} at {}", answer.by, words::moment(answer.at))).unwrap_or_default();
     out.line(&format!("asked {}, {}{by}, digest {}", words::moment(request.created), request.state.word(), request.digest().as_str()))?;
+    if let Some((word, text)) = answer_words(request) {
+        text.lines().try_for_each(|line| out.line(&format!("{word}: {line}")))?;
+    }
     if let Some(rule) = &request.rule {
         out.line(&format!("--always would add the rule: {rule}"))?;
     }
     out.line("")?;
-    request.body.lines().try_for_each(|line| out.line(&format!("  {line}")))?;
+    let indented = |text: &str, out: &mut Out| text.lines().try_for_each(|line| out.line(&format!("  {line}")));
+    indented(&request.body, out)?;
+    if let Some(Verdict::Approve { edited: Some(edited), .. }) = request.answer.as_ref().map(|answer| &answer.verdict) {
+        out.line("")?;
+        out.line("approved in this form:")?;
+        indented(edited, out)?;
+    }
     if request.state == RequestState::Pending {
         out.say(&format!("decide with `signoff approve {0}` or `signoff reject {0} --feedback …`", request.id));
     }
     Ok(())
+}
+
+/// What was said with the answer, or why there is none.
+fn answer_words(request: &Request) -> Option<(&'static str, &str)> {
+    let said = match request.answer.as_ref().map(|answer| &answer.verdict) {
+        Some(Verdict::Approve { note, .. }) => note.as_deref().map(|note| ("note", note)),
+        Some(Verdict::Reject { feedback }) => feedback.as_deref().map(|feedback| ("feedback", feedback)),
+        None => request.ended.as_deref().map(|why| ("because", why)),
+    };
+    said.filter(|(_, text)| !text.trim().is_empty())
 }
 
 /// A task with what the board derives.

@@ -54,11 +54,23 @@ impl Session {
     /// # Errors
     /// When the workspace is no directory, or the settings are wrong.
     pub fn open(global: &Global, directory: Option<&Path>) -> Result<Self, CliError> {
+        Self::open_with(global, directory, UserFile::Named)
+    }
+
+    /// The same where the file that `--config` names may still have to be made.
+    ///
+    /// # Errors
+    /// As [`Session::open`].
+    pub fn open_for_new_settings(global: &Global) -> Result<Self, CliError> {
+        Self::open_with(global, None, UserFile::Usual)
+    }
+
+    fn open_with(global: &Global, directory: Option<&Path>, named: fn(PathBuf) -> UserFile) -> Result<Self, CliError> {
         let workspace = workspace(global.workspace.as_deref().or(directory))?;
         let env = environment();
         let places = Places::of_platform().ok();
         let user_file = match (&global.config, &places) {
-            (Some(file), _) => UserFile::Named(file.clone()),
+            (Some(file), _) => named(file.clone()),
             (None, Some(places)) => UserFile::Usual(places.config_file()),
             (None, None) => UserFile::None,
         };

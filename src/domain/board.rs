@@ -201,7 +201,7 @@ impl Board {
 
     /// What a task still waits for.
     pub fn blockers(&self, id: TaskId) -> Vec<Blocker> {
-        let Some(task) = self.tasks.get(&id) else { return Vec::new() };
+        let Some(task) = self.tasks.get(&id).filter(|task| task.status != TaskStatus::Completed) else { return Vec::new() };
         let blocker = |b: &TaskId| match self.tasks.get(b) {
             None => Some(Blocker::Missing(*b)),
             Some(other) if other.status == TaskStatus::Completed => None,
@@ -213,6 +213,11 @@ impl Board {
     /// The tasks that wait for `id`.
     pub fn dependants(&self, id: TaskId) -> impl Iterator<Item = TaskId> {
         self.dependants.get(&id).into_iter().flatten().copied()
+    }
+
+    /// The tasks that are not done and wait for `id`.
+    pub fn waiting_for(&self, id: TaskId) -> impl Iterator<Item = TaskId> {
+        self.dependants(id).filter(|other| self.tasks.get(other).is_some_and(|task| task.status != TaskStatus::Completed))
     }
 
     /// Whether `by` may claim the task now; the refusal says exactly why not.
@@ -238,7 +243,8 @@ impl Board {
     /// board yet only existence and self-reference matter.
     pub fn check_blockers(&self, id: TaskId, blockers: &[TaskId]) -> Result<(), Refusal> {
         for blocker in blockers {
-            if *blocker == id {
+            // A task that is only being made cannot be meant by its own number.
+            if *blocker == id && self.tasks.contains_key(&id) {
                 return Err(Refusal::Cycle(vec![id, id]));
             }
             if !self.tasks.contains_key(blocker) {

@@ -33,7 +33,7 @@ pub fn member(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
             Vec::new()
         }
         Action::Shutdown if waits_for_verdict => {
-            let question = format!("{name} waits for your decision. Ask it to shut down and drop its request?");
+            let question = format!("{name} waits for your decision. Ask it to shut down and withdraw its request?");
             state.confirm = Some(Confirm { question, action: ConfirmAction::Shutdown(target) });
             Vec::new()
         }
@@ -114,7 +114,7 @@ fn works_on(state: &State, task: &Task) -> bool {
 }
 
 fn delete_question(state: &State, id: TaskId, subject: &str) -> String {
-    let waiting = state.team.board.dependants(id).count();
+    let waiting = state.team.board.waiting_for(id).count();
     let warning = match waiting {
         0 => String::new(),
         1 => " One task waits for it.".into(),

@@ -63,6 +63,11 @@ impl Form {
     /// The team refused it: it opens again, with the reason and everything that was written.
     pub fn refused(mut self, why: String) -> Self {
         self.error = Some(why);
+        // What the team can refuse: a name, or what a task waits for.
+        self.at = match self.kind {
+            FormKind::Spawn => 0,
+            FormKind::Task => self.fields.len().saturating_sub(1),
+        };
         self
     }
 
@@ -128,6 +133,7 @@ pub fn key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
     match action {
         Some(Action::Cancel) => {
             let kept = form.is_touched();
+            form.error = None;
             state.form_draft = state.form.take().filter(|_| kept);
             return state.hint(if kept { "not sent; the form keeps its text for the next time" } else { "not sent" }, now);
         }
@@ -137,8 +143,8 @@ pub fn key(state: &mut State, key: Key, now: Timestamp) -> Vec<Cmd> {
         Some(Action::CursorUp) if on_edge(form, Action::CursorUp) => form.at = form.at.saturating_sub(1),
         Some(Action::CursorDown) if on_edge(form, Action::CursorDown) => form.at = (form.at + 1).min(last),
         Some(action) if !is_switch => {
-            if let Some(field) = form.fields.get_mut(form.at) {
-                field.editor.act(action);
+            if form.fields.get_mut(form.at).is_some_and(|field| field.editor.act(action)) {
+                form.error = None;
             }
         }
         Some(_) => {}

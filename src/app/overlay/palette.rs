@@ -21,9 +21,6 @@ pub struct Palette {
     pub at: usize,
 }
 
-/// An action whose name fits stands before every one that only mentions the words.
-const NAMED: u32 = 1_000;
-
 fn mentions(desc: &str, typed: &str) -> bool {
     desc.to_lowercase().contains(&typed.trim().to_lowercase())
 }
@@ -47,17 +44,20 @@ pub fn rows(state: &State) -> Vec<PaletteRow> {
     // The names in the settings have underscores, the words on the screen have not.
     let mut filter = Filter::new(&typed.replace('_', " "));
     let listed = |b: &&Binding| !matches!(b.context, Context::Prompt | Context::Detail);
-    let mut scored: Vec<(u32, &Binding)> = Vec::new();
+    let mut scored: Vec<(bool, bool, u32, &Binding)> = Vec::new();
     for binding in state.options.keymap.bindings().iter().filter(listed) {
         let name = binding.action.name().replace('_', " ");
-        let score = match &mut filter {
-            None => Some(0),
-            Some(filter) => filter.score(&name).map(|score| score + NAMED).or_else(|| mentions(&binding.desc, &typed).then_some(1)),
+        let found = match &mut filter {
+            None => Some((true, 0)),
+            Some(filter) => {
+                filter.score(&name).map(|score| (true, score)).or_else(|| mentions(&binding.desc, &typed).then_some((false, 0)))
+            }
         };
-        scored.extend(score.map(|score| (score, binding)));
+        scored.extend(found.map(|(named, score)| (named, is_available(state, binding.action), score, binding)));
     }
-    scored.sort_by_key(|(score, _)| Reverse(*score));
-    scored.into_iter().map(|(_, binding)| row(state, binding)).collect()
+    // An action whose name fits stands before every one that only mentions the words, and what works now before what does not.
+    scored.sort_by_key(|(named, works, score, _)| Reverse((*named, *works, *score)));
+    scored.into_iter().map(|(.., binding)| row(state, binding)).collect()
 }
 
 fn row(state: &State, binding: &Binding) -> PaletteRow {

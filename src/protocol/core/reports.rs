@@ -136,7 +136,9 @@ impl TeamCore {
         let nudged = self.seat(name).and_then(|seat| seat.nudged);
         let text = match outcome {
             Outcome::Done | Outcome::Idled => match nudged.filter(|id| self.board.in_progress_of(name).any(|held| held == *id)) {
-                Some(task) => format!("{name} rests but holds task {task}: write to it (m), release the task (u), or complete it (c)"),
+                Some(task) => {
+                    format!("{name} rests but holds task {task}: write to it (m), or release or complete the task on the board (3)")
+                }
                 None => return Vec::new(),
             },
             Outcome::AwaitsVerdict | Outcome::Interrupted => return Vec::new(),

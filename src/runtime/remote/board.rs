@@ -97,7 +97,7 @@ impl Files {
     }
 
     fn deleted(&self, id: TaskId) -> Result<Reply, Refusal> {
-        let waiting: Vec<String> = self.board()?.dependants(id).map(|task| task.to_string()).collect();
+        let waiting: Vec<String> = self.board()?.waiting_for(id).map(|task| task.to_string()).collect();
         if waiting.is_empty() {
             return Ok(Reply::Done);
         }

@@ -7,7 +7,7 @@ use super::feed::history_start;
 use super::seats::Seats;
 use super::timers::Timers;
 use crate::domain::event::NoticeLevel;
-use crate::domain::{Envelope, MemberName, MemberStatus, MessageKind, Party, TeamConfig, TeamEvent, Timestamp};
+use crate::domain::{Envelope, EventRecord, MemberName, MemberStatus, MessageKind, Party, TeamConfig, TeamEvent, Timestamp};
 use crate::protocol::core::Loaded;
 use crate::protocol::{TeamCore, replay};
 use crate::runtime::clock;
@@ -39,12 +39,14 @@ struct Files {
     faults: Vec<Fault>,
     /// What the person wrote to the lead last and it has not read.
     unread: Option<String>,
+    /// The number of the last step in the trace.
+    last_step: u64,
 }
 
 /// Mail of a member that is looked at when the team is opened, in bytes.
 const UNREAD_MAX: usize = 1 << 20;
-/// The end of the log that holds its last line, in bytes.
-const SIGN_MAX: usize = 1 << 20;
+/// The end of the log that tells what came last, in bytes.
+const RECENT_MAX: usize = 256 << 10;
 
 /// Takes the workspace's lock and runs its team. `None`: another process runs it.
 pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<Opened>, StoreError> {
@@ -60,6 +62,7 @@ pub fn open(env: RuntimeEnv, runtime: &tokio::runtime::Handle) -> Result<Option<
     let env = Arc::new(env);
     let mut supervisor = build(env.clone(), files.revisions, lock, tx.clone(), rx, files.loaded)?;
     supervisor.drive.written(files.unread);
+    supervisor.drive.count_on_from(files.last_step);
     supervisor.settle_watch(watch);
     for fault in files.faults {
         supervisor.notice_store(&fault.to_string());
@@ -101,8 +104,13 @@ fn read(env: &RuntimeEnv) -> Result<Files, StoreError> {
     }
     let (has_work, unread) = lead_left(env)?;
     loaded.lead_has_work = has_work;
-    teammates_left(env, &mut loaded)?;
-    Ok(Files { loaded, revisions, faults, unread })
+    let recent = env.store.recent_events(RECENT_MAX)?.records;
+    // The last sign of life of the process that ran the team before.
+    let since = recent.last().map(|record| record.at).unwrap_or_default();
+    teammates_left(env, &mut loaded, since)?;
+    let step = |record: &EventRecord| if let TeamEvent::Traced { step, .. } = record.event { Some(step) } else { None };
+    let last_step = recent.iter().rev().find_map(step).unwrap_or_default();
+    Ok(Files { loaded, revisions, faults, unread, last_step })
 }
 
 /// The team whose file is damaged: kept aside, and put together again from the event log.
@@ -129,7 +137,7 @@ fn lead_left(env: &RuntimeEnv) -> Result<(bool, Option<String>), StoreError> {
 
 /// What teammates were in the middle of when their process ended (a status in the file may be older), and who of them was
 /// written to by the person since then. Nothing is read of a team that was closed in order.
-fn teammates_left(env: &RuntimeEnv, loaded: &mut Loaded) -> Result<(), StoreError> {
+fn teammates_left(env: &RuntimeEnv, loaded: &mut Loaded, since: Timestamp) -> Result<(), StoreError> {
     let members = loaded.team.iter().flat_map(|team| &team.members);
     for member in members.filter(|m| !m.name.is_lead() && (m.status.is_live() || m.status == MemberStatus::Interrupted)) {
         let (entries, _) = env.store.transcript(&member.name)?;
@@ -138,10 +146,8 @@ fn teammates_left(env: &RuntimeEnv, loaded: &mut Loaded) -> Result<(), StoreErro
             continue;
         }
         let unread = env.store.mail_after(&member.name, replayed.inbox_offset, UNREAD_MAX)?.messages;
-        let asked = |mail: &&Envelope| mail.from == Party::Human && mail.kind != MessageKind::ShutdownRequest;
-        if let Some(last) = unread.iter().rfind(asked)
-            && last.at > last_sign(env)?
-        {
+        let asked = |mail: &Envelope| mail.from == Party::Human && mail.kind != MessageKind::ShutdownRequest && mail.at > since;
+        if unread.iter().any(asked) {
             loaded.called.insert(member.name.clone());
         }
         if replay::is_unfinished(&replayed.messages) {
@@ -149,12 +155,6 @@ fn teammates_left(env: &RuntimeEnv, loaded: &mut Loaded) -> Result<(), StoreErro
         }
     }
     Ok(())
-}
-
-/// When the process that ran the team before last recorded something.
-fn last_sign(env: &RuntimeEnv) -> Result<Timestamp, StoreError> {
-    let recent = env.store.recent_events(SIGN_MAX)?;
-    Ok(recent.records.last().map(|record| record.at).unwrap_or_default())
 }
 
 fn build(

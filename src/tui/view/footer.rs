@@ -27,7 +27,11 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout) {
         painter.text(x + used, y, cols.saturating_sub(usize::from(used)), keys, Role::Strong);
         return;
     }
-    if let Some(status) = state.status.as_ref().filter(|_| super::prompt::long_status(state, layout.inner).is_none()) {
+    // Whoever writes needs its keys more than what came of the last one, unless that went wrong.
+    let writes = state.prompt.is_some() || state.form.is_some() || state.palette.is_some();
+    let told = |level: StatusLevel| !writes || level == StatusLevel::Error;
+    let status = state.status.as_ref().filter(|status| told(status.level) && super::prompt::long_status(state, layout.inner).is_none());
+    if let Some(status) = status {
         let (sign, role) = match status.level {
             StatusLevel::Info => ("✓", Role::Success),
             StatusLevel::Hint => ("·", Role::Attention),

@@ -15,7 +15,13 @@ struct Piece {
     text: String,
     role: Role,
     rank: u8,
+    /// To how many cells it may be cut; 0: not at all.
+    shortest: usize,
 }
+
+/// Cells of the end's words, at most; where they are scarce it is cut to the lesser number before other pieces go.
+const REASON_MAX: usize = 60;
+const REASON_MIN: usize = 42;
 
 pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout, now: Timestamp) {
     let area = layout.area;
@@ -23,7 +29,10 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout, now: Time
     let cols = usize::from(area.width - edge);
     let mut left = left(state);
     let mut right = right(state, now);
-    while length(&left, " ── ") + length(&right, " · ") + 6 > cols {
+    let too_long = |left: &[Piece], right: &[Piece]| (length(left, " ── ") + length(right, " · ") + 6).saturating_sub(cols);
+    let excess = too_long(&left, &right);
+    shorten(&mut right, excess);
+    while too_long(&left, &right) > 0 {
         let worst = left.iter().chain(&right).map(|p| p.rank).max().unwrap_or(0);
         if worst == 0 {
             break;
@@ -58,6 +67,13 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, layout: &Layout, now: Time
     painter.text(x, area.y, room(x), " ", Role::Text);
 }
 
+/// Words that may be cut give way before anything goes.
+fn shorten(pieces: &mut [Piece], excess: usize) {
+    let Some(piece) = pieces.iter_mut().find(|piece| piece.shortest > 0) else { return };
+    let wanted = width(&piece.text).saturating_sub(excess).max(piece.shortest);
+    piece.text = one_line(&piece.text, wanted);
+}
+
 fn length(pieces: &[Piece], between: &str) -> usize {
     let text: usize = pieces.iter().map(|piece| width(&piece.text)).sum();
     text + pieces.len().saturating_sub(1) * width(between)
@@ -65,7 +81,7 @@ fn length(pieces: &[Piece], between: &str) -> usize {
 
 fn left(state: &State) -> Vec<Piece> {
     let team = if state.team.team.is_empty() { &state.options.workspace } else { &state.team.team };
-    let piece = |text: String, role, rank| Piece { text, role, rank };
+    let piece = |text: String, role, rank| Piece { text, role, rank, shortest: 0 };
     let mut pieces = vec![piece("signoff".into(), Role::Strong, 5)];
     // Whoever looks at the screen must know it, at any width: nothing else stays longer.
     if let Some(badge) = state.team.wall.badge() {
@@ -94,12 +110,11 @@ fn left(state: &State) -> Vec<Piece> {
 fn right(state: &State, now: Timestamp) -> Vec<Piece> {
     let team = &state.team;
     let mut pieces = Vec::new();
-    let mut add = |text: String, role, rank| pieces.push(Piece { text, role, rank });
     if let Some((reason, ok)) = &team.finished {
         let (sign, role) = if *ok { ("✓", Role::Success) } else { ("✗", Role::Error) };
-        let room = if state.view.size.0 >= 100 { 60 } else { 30 };
-        add(format!("{sign} finished: {}", one_line(reason, room)), role, 2);
+        pieces.push(Piece { text: format!("{sign} finished: {}", one_line(reason, REASON_MAX)), role, rank: 2, shortest: REASON_MIN });
     }
+    let mut add = |text: String, role, rank| pieces.push(Piece { text, role, rank, shortest: 0 });
     if let Some(until) = rate_limit(state).filter(|until| *until > now) {
         add(format!("rate limit, {} left", words::countdown(until, now)), Role::Attention, 3);
     }

@@ -75,16 +75,21 @@ fn draw_palette(painter: &mut Painter<'_>, state: &State, body: Area) {
     if rows.is_empty() {
         painter.text(area.x + 3, area.y + 1, cols.saturating_sub(3), "No action has that name.", Role::Dim);
     }
-    let height = usize::from(area.height.saturating_sub(2));
+    // The last row says the selected one in whole, where there is room for both.
+    let told = u16::from(area.height >= 6);
+    let height = usize::from(area.height.saturating_sub(2 + told));
     let top = keep_visible(0, Some(open.at), height, rows.len());
     for (line, (index, row)) in (1u16..).zip(rows.iter().enumerate().skip(top).take(height)) {
         let place = Area { y: area.y + line, height: 1, ..area };
-        let (role, note) = if row.available { (Role::Text, "") } else { (Role::Dim, " (not now)") };
+        let (role, note) = if row.available { (Role::Text, "") } else { (Role::Dim, "(not now) ") };
         painter.text(place.x + 1, place.y, 17, row.action.name(), if row.available { Role::Strong } else { Role::Dim });
         painter.right(place.x + 18, place.y, 9, &row.keys, Role::Accent);
         let rest = cols.saturating_sub(29);
-        painter.text(place.x + 28, place.y, rest, &format!("{}{note}", row.desc), role);
+        painter.text(place.x + 28, place.y, rest, &format!("{note}{}", row.desc), role);
         if index == open.at {
+            if told > 0 && width(note) + width(&row.desc) > rest {
+                painter.text(place.x + 3, area.y + area.height - 2, cols.saturating_sub(4), &row.desc, Role::Dim);
+            }
             painter.text(place.x, place.y, 1, "▸", Role::Accent);
             painter.tint(place, Role::Selection);
         }

@@ -134,6 +134,44 @@ fn mail_and_members_work_from_a_shell_and_say_that_nobody_runs_the_team() {
     assert_eq!(desk.run(&["inbox", "nobody"]).code, 3);
 }
 
+#[test]
+fn what_changes_something_tells_it_as_json_when_asked() {
+    let desk = Desk::new();
+    let one = |args: &[&str]| {
+        let lines = json(&desk.ok(args));
+        assert_eq!(lines.len(), 1, "{args:?}");
+        lines.into_iter().next().unwrap()
+    };
+    assert_eq!(one(&["task", "add", "first", "--json"])["id"], 1);
+    assert_eq!(one(&["task", "add", "second", "--blocked-by", "1", "--json"])["blockedBy"][0], 1);
+    assert_eq!(one(&["task", "done", "1", "--json"])["status"], "completed");
+    assert_eq!(one(&["task", "delete", "1", "--json"])["deleted"], 1);
+    assert_eq!(one(&["send", "lead", "hello", "--json"])["sent"][0], "lead");
+    assert_eq!(one(&["spawn", "bob", "--role", "coder", "--json"])["generation"], 1);
+    assert_eq!(one(&["shutdown", "bob", "--json"])["kind"], "shutdown");
+    put_plan(&desk.workspace());
+    assert_eq!(one(&["reject", "3f9a01bc", "--feedback", "smaller steps", "--json"])["state"], "rejected");
+}
+
+#[test]
+fn a_team_that_a_command_makes_bears_the_name_of_its_directory() {
+    let desk = Desk::new();
+    desk.ok(&["spawn", "bob", "--role", "coder"]);
+    assert!(desk.ok(&["status"]).contains("ws (autonomous)"), "{}", desk.ok(&["status"]));
+}
+
+#[test]
+fn a_blocker_that_does_not_exist_is_named_and_a_done_task_waits_for_nothing() {
+    let desk = Desk::new();
+    let said = desk.run(&["task", "add", "first", "--blocked-by", "1"]);
+    assert_eq!(said.code, 3);
+    assert!(said.err.contains("#1") && !said.err.contains("circle"), "{}", said.err);
+    for args in [&["add", "first"][..], &["add", "second", "--blocked-by", "1"], &["done", "1"], &["done", "2"], &["delete", "1"]] {
+        desk.ok(&[&["task"], args].concat());
+    }
+    assert!(!desk.ok(&["task", "show", "2"]).contains("missing"), "{}", desk.ok(&["task", "show", "2"]));
+}
+
 fn put_plan(workspace: &Path) {
     let requests = workspace.join("team/requests");
     std::fs::create_dir_all(&requests).unwrap();
@@ -149,7 +187,12 @@ fn a_plan_is_decided_once_from_a_shell() {
     let shown = desk.ok(&["requests", "3f9a01bc"]);
     assert!(shown.contains("  1. copy"), "{shown}");
     assert_eq!(desk.run(&["approve", "3f9a01bc", "--digest", "0000"]).code, 3, "another text was read");
+    assert_eq!(desk.run(&["approve", "3f9a01bc", "--digest", "no hex"]).code, 2);
     desk.ok(&["approve", "3f9a01bc", "--note", "go on"]);
+    let shown = desk.ok(&["requests", "3f9a01bc"]);
+    assert!(shown.contains("note: go on"), "{shown}");
+    let said = desk.run(&["approve", "3f9a01bc", "--digest", "0000"]);
+    assert!(said.code == 3 && said.err.contains("approved already"), "it is decided, whatever was read: {}", said.err);
     let said = desk.run(&["reject", "3f9a01bc"]);
     assert_eq!(said.code, 3);
     assert!(said.err.contains("approved already by human"), "{}", said.err);
@@ -182,6 +225,8 @@ fn wrong_settings_name_file_and_line_and_exit_with_two() {
 fn settings_are_written_once_shown_with_their_origin_and_trusted_on_demand() {
     let desk = Desk::new();
     desk.ok(&["config", "init"]);
+    desk.ok(&["config", "init", "--config", "../other.toml"]);
+    assert!(desk.0.path().join("other.toml").is_file(), "the file that is named is made");
     assert_eq!(desk.run(&["config", "init"]).code, 3, "nothing is written over");
     std::fs::create_dir(desk.workspace().join(".signoff")).unwrap();
     std::fs::write(desk.workspace().join(".signoff/config.toml"), "[permissions]\ncommands = \"allow\"\n").unwrap();

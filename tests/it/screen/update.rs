@@ -390,7 +390,7 @@ fn completing_what_waits_for_others_and_ending_who_waits_for_a_verdict_ask_once(
     screen.member("bob", "coder", MemberStatus::WaitingApproval, activity);
     screen.cmds.clear();
     screen.press("1 G s");
-    assert!(screen.commands().is_empty() && screen.screen().contains("drop its request"), "{}", screen.screen());
+    assert!(screen.commands().is_empty() && screen.screen().contains("withdraw its request"), "{}", screen.screen());
     screen.press("y");
     assert_eq!(screen.commands(), [TeamCommand::RequestShutdown { target: "bob".into(), reason: None }]);
 }

@@ -81,9 +81,13 @@ fn check_task(board: &Board, tasks: &Tasks, task: &Task) {
         None => Some(Blocker::Missing(*id)),
         Some(other) => (other.status != TaskStatus::Completed).then_some(Blocker::Open(*id)),
     };
-    assert_eq!(board.blockers(task.id), task.blocked_by.iter().filter_map(blocker).collect::<Vec<_>>());
+    // What is done waits for nothing.
+    let waits = task.blocked_by.iter().filter(|_| task.status != TaskStatus::Completed);
+    assert_eq!(board.blockers(task.id), waits.filter_map(blocker).collect::<Vec<_>>());
     let dependants: Vec<TaskId> = tasks.values().filter(|t| t.blocked_by.contains(&task.id)).map(|t| t.id).collect();
     assert_eq!(board.dependants(task.id).collect::<Vec<_>>(), dependants);
+    let open: Vec<TaskId> = dependants.into_iter().filter(|id| tasks[id].status != TaskStatus::Completed).collect();
+    assert_eq!(board.waiting_for(task.id).collect::<Vec<_>>(), open);
     let open = |t: &Task| t.status != TaskStatus::Completed;
     let circles = |b: &&TaskId| !done(tasks, **b) && reached(tasks, **b, open).contains(&task.id);
     let broken = task.blocked_by.iter().any(|b| !tasks.contains_key(b)) || task.blocked_by.iter().any(|b| circles(&b));

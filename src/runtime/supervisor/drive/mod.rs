@@ -85,6 +85,11 @@ impl Drive {
         self.unread = unread;
     }
 
+    /// Steps are counted on from those of the process that ran the team before.
+    pub(super) fn count_on_from(&mut self, step: u64) {
+        self.shown.step = step;
+    }
+
     /// The work has ended: a goal that no team came for is not kept for later.
     pub(super) fn forget_goal(&mut self) {
         self.goal = None;

@@ -21,7 +21,7 @@ pub(super) struct Shown {
     sections: Vec<Section>,
     /// Turns that go on, where the engine chooses nobody: since when, and why.
     turns: HashMap<MemberName, (Timestamp, String)>,
-    step: u64,
+    pub(super) step: u64,
 }
 
 impl Supervisor {
