@@ -40,7 +40,7 @@ pub fn run(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
         Action::CompleteTask | Action::ReleaseTask | Action::DeleteTask | Action::RepairTask | Action::EditTask | Action::EditBlockers => {
             task(state, action, now)
         }
-        Action::Open | Action::Transcript | Action::Trace => open(state, action, now),
+        Action::Open | Action::Transcript | Action::Trace | Action::Costs => open(state, action, now),
         Action::Copy => copy(state, now),
         Action::Clear => vec![Cmd::Clear],
         Action::Suspend => vec![Cmd::Suspend],

@@ -72,6 +72,7 @@ actions! {
     SetProtocol = "set_protocol",
     EndRun = "end_run",
     Trace = "trace",
+    Costs = "costs",
     CompleteTask = "complete_task",
     ReleaseTask = "release_task",
     DeleteTask = "delete_task",

@@ -50,6 +50,7 @@ fn lines(state: &State, kind: &DetailKind, cols: usize) -> Vec<RichLine> {
             None => page.say("This task was deleted.", Ink::Dim),
         },
         DetailKind::Message(message) => page.message(message),
+        DetailKind::Costs => return super::spend_text::lines(&state.team, cols),
         DetailKind::Trace | DetailKind::Transcript(_) => {}
     }
     page.out

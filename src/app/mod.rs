@@ -23,6 +23,7 @@ pub mod projection;
 pub mod protocol_text;
 pub mod reading;
 pub mod rich;
+pub mod spend_text;
 pub mod state;
 mod update;
 mod verdict;

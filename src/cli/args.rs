@@ -73,6 +73,8 @@ pub enum Command {
     Status(ListArgs),
     /// The members
     Team(ListArgs),
+    /// Tokens and money by member, model and task
+    Costs(ListArgs),
     /// A member's mail
     Inbox(InboxArgs),
     /// What waits for a decision; with an id: the whole text

@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use crate::domain::shown::{NodeMark, Section};
-use crate::domain::usage::Spend;
+use crate::domain::usage::Spending;
 use crate::domain::{Activity, EventRecord, MemberName, TeamEvent};
 use crate::store::TeamStore;
 use std::collections::{HashMap, VecDeque};
@@ -14,7 +14,7 @@ const CHUNK: usize = 1 << 20;
 #[derive(Default)]
 pub struct History {
     pub activities: HashMap<MemberName, Activity>,
-    pub spend: Spend,
+    pub spending: Spending,
     pub pid: Option<u32>,
     pub acting: Vec<NodeMark>,
     pub sections: Vec<Section>,
@@ -43,8 +43,8 @@ pub fn history(store: &TeamStore) -> Result<History, CliError> {
                 if history.steps.len() > STEPS_MAX {
                     history.steps.pop_front();
                 }
-            } else if let TeamEvent::UsageAdded { usage, cost, .. } = &record.event {
-                history.spend.add_call(*usage, *cost);
+            } else if let TeamEvent::UsageAdded { name, model, usage, cost, task, .. } = &record.event {
+                history.spending.add_call(name, model, *task, *usage, *cost);
             } else if let TeamEvent::ActivityChanged { name, activity } = record.event {
                 history.activities.insert(name, activity);
             } else if let TeamEvent::Opened { pid, .. } = record.event {

@@ -7,6 +7,7 @@ pub mod args;
 mod change;
 pub mod compose;
 mod configure;
+mod costs;
 pub mod demo;
 pub mod doctor;
 pub mod error;
@@ -101,6 +102,7 @@ fn with_files(session: &Session, command: Command, out: &mut Out) -> Result<Exit
         Command::Team(args) => read::members(session, Form::of(args.json), out),
         Command::Inbox(args) => read::inbox(session, &args, out),
         Command::Requests(args) => read::requests(session, &args, out),
+        Command::Costs(args) => costs::costs(session, Form::of(args.json), out),
         Command::Task(command) => block_on(one, change::task(session, &command, out)),
         Command::Send(args) => block_on(one, change::send(session, &args, out)),
         Command::Approve(args) => block_on(one, change::approve(session, &args, out)),

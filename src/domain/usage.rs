@@ -1,6 +1,8 @@
 //! Tokens and money.
 
+use super::{MemberName, TaskId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 /// Tokens of one or more model calls. `input` includes `cached`; `output` includes `reasoning`.
@@ -83,5 +85,39 @@ impl Spend {
             Some(cost) => self.cost += cost,
             None => self.unpriced = true,
         }
+    }
+}
+
+/// What a team spent, and who of it on what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Spending {
+    /// All together.
+    pub total: Spend,
+    /// By member.
+    pub by_member: BTreeMap<MemberName, Spend>,
+    /// By model, as the server knows it.
+    pub by_model: BTreeMap<String, Spend>,
+    /// By task, where a call belonged to one.
+    pub by_task: BTreeMap<TaskId, Spend>,
+}
+
+impl Spending {
+    /// Adds one model call.
+    pub fn add_call(&mut self, name: &MemberName, model: &str, task: Option<TaskId>, usage: TokenUsage, cost: Option<f64>) {
+        self.total.add_call(usage, cost);
+        self.by_member.entry(name.clone()).or_default().add_call(usage, cost);
+        self.by_model.entry(model.to_owned()).or_default().add_call(usage, cost);
+        if let Some(task) = task {
+            self.by_task.entry(task).or_default().add_call(usage, cost);
+        }
+    }
+
+    /// Everything as a list: what it is told by, the name, the spending. The whole team comes first.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static str, String, &Spend)> {
+        let team = (self.total.calls > 0).then(|| ("team", String::new(), &self.total));
+        let members = self.by_member.iter().map(|(name, spend)| ("member", name.to_string(), spend));
+        let models = self.by_model.iter().map(|(model, spend)| ("model", model.clone(), spend));
+        let tasks = self.by_task.iter().map(|(task, spend)| ("task", task.to_string(), spend));
+        team.into_iter().chain(members).chain(models).chain(tasks)
     }
 }

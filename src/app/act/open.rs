@@ -31,6 +31,7 @@ pub fn open(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     let transcript = action == Action::Transcript || matches!(state.focus, Pane::Team | Pane::Activity);
     let kind = match (action, state.focus) {
         (Action::Trace, _) => Some(DetailKind::Trace),
+        (Action::Costs, _) => Some(DetailKind::Costs),
         _ if transcript => state.roster.selected.clone().map(DetailKind::Transcript),
         (_, Pane::Approvals) => state.approvals.selected.clone().map(DetailKind::Request),
         (_, Pane::Board) => state.board.index().and(state.board.selected).map(DetailKind::Task),
@@ -57,7 +58,7 @@ fn show(state: &mut State, kind: DetailKind, now: Timestamp) -> Vec<Cmd> {
             let known: Vec<_> = state.team.member(name).into_iter().flat_map(|view| view.feed.iter().cloned()).collect();
             known.into_iter().for_each(|item| detail.push(item.at, item.kind));
         }
-        DetailKind::Task(_) | DetailKind::Message(_) | DetailKind::Trace => {}
+        DetailKind::Task(_) | DetailKind::Message(_) | DetailKind::Trace | DetailKind::Costs => {}
     }
     state.detail = Some(detail);
     cmds
@@ -87,7 +88,9 @@ fn copied(state: &mut State) -> Option<String> {
         (Some(DetailKind::Request(id)), _) => state.team.requests.get(&id).map(|r| r.body.clone()),
         (Some(DetailKind::Task(id)), _) => state.team.board.get(id).map(|t| format!("{} {}\n\n{}", t.id, t.subject, t.description)),
         (Some(DetailKind::Message(message)), _) => Some(message.content.clone()),
-        (Some(DetailKind::Trace), _) => Some(state.view.detail.lines.iter().map(|l| crate::app::rich::plain(l) + "\n").collect()),
+        (Some(DetailKind::Trace | DetailKind::Costs), _) => {
+            Some(state.view.detail.lines.iter().map(|l| crate::app::rich::plain(l) + "\n").collect())
+        }
         (None, Pane::Approvals) => state.approvals.selected.as_ref().and_then(|id| state.team.requests.get(id)).map(|r| r.body.clone()),
         (None, Pane::Board) => current_task(state).map(|t| format!("{} {}\n\n{}", t.id, t.subject, t.description)),
         (None, Pane::Inbox) => selected_message(state).map(|m| m.content.clone()),

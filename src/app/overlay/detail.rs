@@ -20,6 +20,8 @@ pub enum DetailKind {
     Transcript(MemberName),
     /// Who acted, and by which rule.
     Trace,
+    /// What was spent, by member, model and task.
+    Costs,
 }
 
 /// An open detail.

@@ -119,7 +119,7 @@ pub struct Projection {
     /// The same by model.
     pub by_model: BTreeMap<String, Spend>,
     /// The same by task, where a call belonged to one.
-    pub by_task: HashMap<TaskId, Spend>,
+    pub by_task: BTreeMap<TaskId, Spend>,
     /// Whether and why the run ended, and whether well.
     pub finished: Option<(String, bool)>,
     /// How many members stand where.

@@ -120,6 +120,7 @@ fn title(state: &State) -> String {
         Some(DetailKind::Task(id)) => format!("Task {id}"),
         Some(DetailKind::Message(_)) => "Message".into(),
         Some(DetailKind::Trace) => "Protocol".into(),
+        Some(DetailKind::Costs) => "Costs".into(),
         Some(DetailKind::Transcript(name)) => format!("Transcript: {name}"),
         None => String::new(),
     }

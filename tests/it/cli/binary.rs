@@ -309,4 +309,11 @@ fn a_scripted_run_ends_with_json_and_the_codes_of_its_end() {
     assert_eq!((&last["kind"], &last["ok"]), (&"finished".into(), &true.into()));
     assert!(lines.iter().any(|line| line["kind"] == "answer_finished" && line["text"] == "It is done."));
     assert!(desk.ok(&["status"]).contains("nobody runs it now"), "the lock is free again");
+    let costs = json(&desk.ok(&["costs", "--json"]));
+    let by = |kind: &str| costs.iter().find(|row| row["by"] == kind).unwrap();
+    let tokens = |row: &serde_json::Value| row["input"].as_u64().unwrap() + row["output"].as_u64().unwrap();
+    let all = json(&desk.ok(&["status", "--json"]))[0]["tokens"].as_u64().unwrap();
+    assert!(all > 0 && tokens(by("team")) == all, "{costs:?}");
+    assert_eq!((by("member")["name"].as_str(), tokens(by("member")), tokens(by("model"))), (Some("lead"), all, all));
+    assert!(desk.ok(&["costs"]).contains("lead"));
 }

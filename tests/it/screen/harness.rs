@@ -157,6 +157,13 @@ impl Screen {
         self.event(TeamEvent::ActivityChanged { name: member_name(name), activity });
     }
 
+    /// A member that does not run, with the reason.
+    pub fn member_left(&mut self, name: &str, status: MemberStatus, activity: Activity, reason: &str) {
+        let member = Member { status, reason: Some(reason.into()), ..Member::new(member_name(name), "coder") };
+        self.event(TeamEvent::MemberChanged { member: Arc::new(member), why: None });
+        self.event(TeamEvent::ActivityChanged { name: member_name(name), activity });
+    }
+
     pub fn task(&mut self, task: Task) {
         self.event(TeamEvent::TaskChanged { task: Arc::new(task), change: TaskChange::Created, by: Party::lead() });
     }

@@ -221,6 +221,10 @@ fn the_way_to_work_is_chosen_from_a_list() {
     screen.type_str("set protocol");
     screen.press("Enter");
     insta::assert_snapshot!("protocol_list_80x24", screen.screen());
+    for (width, height) in [(20, 6), (120, 40), (200, 60)] {
+        screen.resize(width, height);
+        insta::assert_snapshot!(format!("protocol_list_{width}x{height}"), screen.screen());
+    }
     screen.cmds.clear();
     screen.press("j Enter");
     let given = screen

@@ -82,23 +82,27 @@ fn a_plan_is_open_with_the_difference_to_its_rejected_version() {
 
 #[test]
 fn a_permission_shows_the_exact_rule() {
-    let mut screen = busy(80, 24);
-    screen.request(permission(2, "alice", "cargo publish --dry-run && rm -rf target"));
-    screen.press("2 j Enter");
-    insta::assert_snapshot!("permission_80x24", screen.screen());
+    at_all_sizes("permission", |w, h| {
+        let mut screen = busy(w, h);
+        screen.request(permission(2, "alice", "cargo publish --dry-run && rm -rf target"));
+        screen.press("2 j Enter");
+        screen
+    });
 }
 
 #[test]
 fn a_task_is_open_with_its_blockers_and_history() {
-    let mut screen = busy(80, 24);
-    let mut task = Task::new(TaskId(5), "Publish docs");
-    task.description = "Write the *guide* and publish it:\n\n- guide\n- reference".into();
-    task.blocked_by = vec![TaskId(3), TaskId(4)];
-    let now = screen.now;
-    task.note(now, Party::lead(), "added after the review");
-    screen.task(task);
-    screen.press("3 G k Enter");
-    insta::assert_snapshot!("task_80x24", screen.screen());
+    at_all_sizes("task", |w, h| {
+        let mut screen = busy(w, h);
+        let mut task = Task::new(TaskId(5), "Publish docs");
+        task.description = "Write the *guide* and publish it:\n\n- guide\n- reference".into();
+        task.blocked_by = vec![TaskId(3), TaskId(4)];
+        let now = screen.now;
+        task.note(now, Party::lead(), "added after the review");
+        screen.task(task);
+        screen.press("3 G k Enter");
+        screen
+    });
 }
 
 #[test]
@@ -131,10 +135,12 @@ fn leaving_shows_who_still_stops() {
 
 #[test]
 fn what_needs_the_person_is_one_list() {
-    let mut screen = busy(80, 24);
-    screen.member("dave", "ops", MemberStatus::Failed, Activity::Failed { reason: "401 from the provider".into() });
-    screen.press("w");
-    insta::assert_snapshot!("needs_80x24", screen.screen());
+    at_all_sizes("needs", |w, h| {
+        let mut screen = busy(w, h);
+        screen.member("dave", "ops", MemberStatus::Failed, Activity::Failed { reason: "401 from the provider".into() });
+        screen.press("w");
+        screen
+    });
 }
 
 #[test]
@@ -173,11 +179,13 @@ fn two_hundred_members_and_five_thousand_tasks() {
 
 #[test]
 fn an_answer_streams_below_what_is_done() {
-    let mut screen = busy(80, 24);
-    screen.press("1 j j 5 z");
-    let text = "## Next\n\nI will **check** the `audit` table:\n\n```sql\nselect count(*) from audit;\n```\n\nThen the".to_owned();
-    screen.send(Msg::Live { name: member_name("bob"), kind: LiveKind::Text, text, reset: true });
-    insta::assert_snapshot!("streaming_80x24", screen.screen());
+    at_all_sizes("streaming", |w, h| {
+        let mut screen = busy(w, h);
+        screen.press("1 j j 5 z");
+        let text = "## Next\n\nI will **check** the `audit` table:\n\n```sql\nselect count(*) from audit;\n```\n\nThen the".to_owned();
+        screen.send(Msg::Live { name: member_name("bob"), kind: LiveKind::Text, text, reset: true });
+        screen
+    });
 }
 
 #[test]
@@ -205,18 +213,22 @@ fn a_teammate_is_spawned_by_a_form() {
 
 #[test]
 fn u5_ascii_signs_where_the_locale_asks_for_them() {
-    let mut screen = Screen::with(80, 24, StateOptions { ascii: true, ..options() });
-    screen.busy_team();
-    let text = screen.screen();
-    assert!(text.is_ascii(), "{text}");
-    insta::assert_snapshot!("ascii_80x24", text);
+    at_all_sizes("ascii", |w, h| {
+        let mut screen = Screen::with(w, h, StateOptions { ascii: true, ..options() });
+        screen.busy_team();
+        let text = screen.screen();
+        assert!(text.is_ascii(), "{text}");
+        screen
+    });
 }
 
 #[test]
 fn a_scripted_model_is_labelled_and_a_second_screen_says_so() {
-    let mut screen = Screen::with(80, 24, StateOptions { scripted: true, is_runner: false, ..options() });
-    screen.member("lead", "plans", MemberStatus::Idle, Activity::Nothing { since: super::harness::START });
-    insta::assert_snapshot!("scripted_80x24", screen.screen());
+    at_all_sizes("scripted", |w, h| {
+        let mut screen = Screen::with(w, h, StateOptions { scripted: true, is_runner: false, ..options() });
+        screen.member("lead", "plans", MemberStatus::Idle, Activity::Nothing { since: super::harness::START });
+        screen
+    });
 }
 
 #[test]
@@ -230,6 +242,61 @@ fn a_long_refusal_is_wrapped_above_the_footer() {
             roster: "lead (working), alicia (idle), bob (waiting_approval), carol (idle)".into(),
         };
         screen.send(Msg::Replied { token: 1, result: Err(refusal) });
+        screen
+    });
+}
+
+#[test]
+fn what_was_spent_stands_by_member_model_and_task() {
+    at_all_sizes("costs", |w, h| {
+        let mut screen = busy(w, h);
+        screen.spend("alice", 1_234_567, Some(1.25));
+        screen.spend("carol", 400, None);
+        screen.press("$");
+        screen
+    });
+}
+
+#[test]
+fn a_message_is_open_in_full() {
+    at_all_sizes("message", |w, h| {
+        let mut screen = busy(w, h);
+        screen.message(
+            "lead",
+            "bob",
+            "Please take the **migration** first:\n\n- keep the old table\n- count the rows before and after\n\n`audit` may wait.",
+        );
+        screen.state.roster.selected = Some(member_name("bob"));
+        screen.press("4 G Enter");
+        screen
+    });
+}
+
+#[test]
+fn a_transcript_is_open_and_searched() {
+    at_all_sizes("transcript", |w, h| {
+        let mut screen = busy(w, h);
+        for n in 1..=30 {
+            screen.answer_said("alice", &format!("Step {n}: the totals of order {n} are right."));
+        }
+        screen.state.roster.selected = Some(member_name("alice"));
+        screen.press("v /");
+        screen.type_str("order 12 ");
+        screen.press("Enter");
+        screen
+    });
+}
+
+#[test]
+fn a_team_that_was_left_shows_who_was_cut_off_who_waits_and_who_was_idle() {
+    use signoff::domain::member::{LEFT_WAITING, RESTED};
+    at_all_sizes("reopened", |w, h| {
+        let mut screen = busy(w, h);
+        let nothing = || Activity::Nothing { since: super::harness::START };
+        for (name, reason) in [("alice", "the app ended while it was at work"), ("bob", LEFT_WAITING), ("carol", RESTED)] {
+            screen.member_left(name, MemberStatus::Interrupted, nothing(), reason);
+        }
+        screen.press("1");
         screen
     });
 }
