@@ -4,7 +4,7 @@
 use super::error::CliError;
 use crate::config::{Config, Env, ProviderConfig, env_var, read_plain, secret};
 use crate::llm::discover::{Found, PROBE_TIME, discover, usual_candidates};
-use crate::llm::openai::OpenAiModel;
+use crate::llm::provider::OpenAiModel;
 use crate::llm::scripted::ScriptedModel;
 use crate::llm::settings::OpenAiSettings;
 use crate::llm::{ChatModel, ModelError};

@@ -5,15 +5,11 @@
 //! send. Its retries are not used: see `call`.
 
 use super::body::{self, Ending, Patience, SharedEnding};
-use super::call::{Call, Shared};
-use super::compat::Book;
 use super::fault::Fault;
-use super::gate::Gate;
 use super::http::Endpoint;
-use super::listing::{self, ModelListing};
-use super::network::{Network, Pulse};
+use super::network::Pulse;
+use super::settings::OpenAiSettings;
 use super::wire::Chunk;
-use super::{ChatModel, ChatRequest, ModelError, ModelStream};
 use crate::domain::Timestamp;
 use async_openai::Client;
 use async_openai::config::Config;
@@ -25,74 +21,10 @@ use futures::{FutureExt as _, StreamExt as _};
 use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::Value;
-use std::fmt;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
-
-pub use super::base::normalise_base;
-pub use super::settings::{OpenAiSettings, SendReasoning, SystemRole};
-
-/// A provider. Clones share the gate and what was learnt.
-#[derive(Clone)]
-pub struct OpenAiModel {
-    shared: Arc<Shared>,
-}
-
-impl fmt::Debug for OpenAiModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAiModel").field("name", &self.shared.settings.name).finish_non_exhaustive()
-    }
-}
-
-impl OpenAiModel {
-    /// A provider as `settings` say. [`ModelError::Setup`] when the address, the key or a header cannot be used, or when
-    /// no TLS provider is installed. `clock` tells the wall time, for waits that are shown.
-    pub fn new(settings: OpenAiSettings, clock: fn() -> Timestamp) -> Result<Self, ModelError> {
-        let network = Network::default();
-        let link = Link {
-            endpoint: Arc::new(Endpoint::new(&settings)?),
-            first_byte: settings.first_byte_timeout,
-            idle: settings.idle_timeout,
-            clock,
-            pulse: network.pulse(),
-        };
-        let shared = Shared { settings, link, network, gate: Gate::default(), book: Book::default(), clock };
-        Ok(Self { shared: Arc::new(shared) })
-    }
-
-    /// The models that the server lists; their context windows are remembered.
-    pub async fn models(&self) -> Result<Vec<ModelListing>, ModelError> {
-        let endpoint = self.shared.link.endpoint.clone();
-        // There, so that the connection that it leaves open is one of the network's.
-        let mut fetching = self.shared.network.run(async move { listing::fetch(&endpoint, listing::LIST_TIME).await })?;
-        let list = fetching.end().await??;
-        list.iter().filter_map(|model| Some((model, model.context_window?))).for_each(|(model, window)| {
-            self.shared.book.set_window(&model.id, window);
-        });
-        Ok(list)
-    }
-}
-
-impl ChatModel for OpenAiModel {
-    fn stream(&self, request: ChatRequest) -> ModelStream {
-        Call::new(self.shared.clone(), request).stream()
-    }
-
-    fn context_window(&self, model: &str) -> Option<u64> {
-        self.shared.settings.windows.get(model).copied().or_else(|| self.shared.book.window(model))
-    }
-
-    fn name(&self) -> &str {
-        &self.shared.settings.name
-    }
-}
-
-/// The models that a server lists, within 10 s.
-pub async fn models(settings: &OpenAiSettings) -> Result<Vec<ModelListing>, ModelError> {
-    listing::fetch(&Endpoint::new(settings)?, listing::LIST_TIME).await
-}
 
 /// Sends requests to one server.
 pub(super) struct Link {
@@ -118,6 +50,16 @@ impl Answer {
 }
 
 impl Link {
+    /// To the server that `endpoint` names. `clock` tells the wall time, for waits that are shown.
+    pub(super) fn new(endpoint: Arc<Endpoint>, settings: &OpenAiSettings, clock: fn() -> Timestamp, pulse: Pulse) -> Self {
+        Self { endpoint, first_byte: settings.first_byte_timeout, idle: settings.idle_timeout, clock, pulse }
+    }
+
+    /// Where it leads to.
+    pub(super) fn endpoint(&self) -> Arc<Endpoint> {
+        self.endpoint.clone()
+    }
+
     /// One attempt, until the first bytes of a good answer.
     pub(super) async fn open(&self, body: Value) -> Result<Answer, Fault> {
         let ending = SharedEnding::default();

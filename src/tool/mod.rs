@@ -157,10 +157,11 @@ mod resolved;
 pub mod sandbox;
 pub mod schema;
 pub mod shell;
+mod shell_settings;
 mod task;
 mod team;
 mod tree;
 
 pub use error::ToolError;
 pub use registry::Registry;
-pub use shell::ShellSettings;
+pub use shell_settings::ShellSettings;

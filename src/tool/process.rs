@@ -5,11 +5,9 @@
 use super::ToolError;
 use super::environment::scrubbed;
 use super::guard::{GRACE, STRAY_GRACE};
-use super::sandbox::Sandbox;
-use super::shell::ShellSettings;
+use super::shell_settings::ShellSettings;
 use super::tree::{MARKER, Tree};
 use rustix::process::Pid;
-use std::ffi::OsString;
 use std::future::Future;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
@@ -217,13 +215,4 @@ async fn end(tree: Tree, grace: Duration) -> usize {
 
 async fn end_strays(tree: Tree) -> usize {
     tokio::task::spawn_blocking(move || tree.end_strays(STRAY_GRACE)).await.unwrap_or_default()
-}
-
-impl ShellSettings {
-    /// The whole argv of a command. Fails when it cannot be put behind the wall.
-    fn argv(&self, command: &str) -> Result<Vec<OsString>, ToolError> {
-        let shell = [self.shell.clone().into_os_string(), "-c".into(), command.into()];
-        let wall = self.sandbox.as_ref().map(Sandbox::wrapper).transpose()?.unwrap_or_default();
-        Ok(self.launcher.iter().cloned().chain(wall).chain(self.wrapper.iter().cloned()).chain(shell).collect())
-    }
 }

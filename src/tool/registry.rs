@@ -4,7 +4,8 @@
 //! with `plan_approval{request_id, approve}`), learn-claude-code-4j S10 (camelCase names).
 
 use super::schema::{fit, fit_exactly, plain};
-use super::shell::{Bash, ShellSettings};
+use super::shell::Bash;
+use super::shell_settings::ShellSettings;
 use super::{Audience, Tool, arguments, files, message, plan, task, team};
 use crate::domain::ToolSpec;
 use crate::domain::names::nearest;

@@ -3,7 +3,7 @@
 use super::declared::object;
 use super::output::{Capture, Cleaner};
 use super::process::{Cause, Ending, Running};
-use super::sandbox::Sandbox;
+use super::shell_settings::ShellSettings;
 use super::{Audience, Effect, Tool, ToolContext, ToolError, ToolOutcome, guard, resolved};
 use crate::domain::ToolSpec;
 use crate::domain::command::{Action, Intent};
@@ -11,8 +11,7 @@ use crate::domain::text::one_line;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -30,54 +29,6 @@ const FLOOD_TIME: Duration = Duration::from_millis(50);
 
 /// A command of the tool itself that ends a background job by its number. Behind a wall `kill` does not reach one.
 const END_JOB: &str = "end-job";
-
-/// How commands are started: `launcher… sandbox… wrapper… shell -c COMMAND`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShellSettings {
-    /// A guard before the command ([`guard::launcher`]); its standard input is a pipe that closes when the command must
-    /// end or the app died. Empty: none; then a killed app leaves its commands running.
-    pub launcher: Vec<OsString>,
-    /// Another program before the shell, behind the wall, such as `nice`. Empty: none.
-    pub wrapper: Vec<OsString>,
-    /// The wall around each command. When it cannot be built the command is refused. Absent: none.
-    pub sandbox: Option<Sandbox>,
-    /// The shell, absolute.
-    pub shell: PathBuf,
-}
-
-impl Default for ShellSettings {
-    fn default() -> Self {
-        Self { launcher: Vec::new(), wrapper: Vec::new(), sandbox: None, shell: find_shell() }
-    }
-}
-
-impl ShellSettings {
-    /// Commands run under this program's own guard: needs a `main` that knows [`guard::ARGUMENT`].
-    pub fn guarded() -> Self {
-        Self { launcher: guard::launcher(), ..Self::default() }
-    }
-
-    /// The same behind a wall: needs a `main` that knows [`super::sandbox::ARGUMENT`].
-    #[must_use]
-    pub fn behind(self, sandbox: Sandbox) -> Self {
-        Self { sandbox: Some(sandbox), ..self }
-    }
-
-    /// Tries the sandbox, should nobody have done so yet, without holding up the runtime.
-    async fn settle_sandbox(&self) {
-        if let Some(sandbox) = self.sandbox.clone() {
-            let _ = tokio::task::spawn_blocking(move || sandbox.detection().tier).await;
-        }
-    }
-}
-
-/// Bash where there is one. By absolute path: a search along `PATH` at each start costs time when our memory is large.
-fn find_shell() -> PathBuf {
-    let usual = ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].map(PathBuf::from);
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let searched = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("bash"));
-    usual.into_iter().chain(searched).find(|shell| shell.is_file()).unwrap_or_else(|| "/bin/sh".into())
-}
 
 /// Runs shell commands.
 pub struct Bash {

@@ -7,7 +7,7 @@ use crate::cli::session::{Session, Walls};
 use crate::config::{Env, ProviderConfig, env_var, secret};
 use crate::domain::settings::Wall;
 use crate::llm::discover::{PROBE_TIME, discover, usual_candidates};
-use crate::llm::openai;
+use crate::llm::provider;
 use crate::tool::sandbox::{self, Surroundings, Tier};
 use std::time::Duration;
 
@@ -152,7 +152,7 @@ async fn reach(name: &str, provider: &ProviderConfig, session: &Session) -> Chec
         Ok(settings) => settings,
         Err(error) => return Check::bad(PROVIDER, "server", State::Fail, place, error.to_string()),
     };
-    match tokio::time::timeout(LIST_TIME, openai::models(&settings)).await {
+    match tokio::time::timeout(LIST_TIME, provider::models(&settings)).await {
         Ok(Ok(models)) => Check::ok(PROVIDER, "server", format!("{place}: answers, {} models", models.len())),
         Ok(Err(error)) => {
             Check::bad(PROVIDER, "server", State::Fail, format!("{place}: {error}"), format!("check providers.{name} and the key"))

@@ -24,6 +24,7 @@ mod marks;
 mod pace;
 mod parse;
 mod player;
+mod replay;
 mod script;
 mod state;
 mod stimulus;

@@ -1,7 +1,7 @@
 //! Everything in a command line that might be run, read generously: for rules that forbid. What is found too much only
 //! forbids too much.
 
-use super::split::{base, is_assignment};
+use super::unsure::{base, is_assignment};
 
 /// How deep commands within words of commands are looked at (`bash -c "sh -c '…'"`).
 const DEPTH_MAX: usize = 4;

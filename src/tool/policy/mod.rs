@@ -10,9 +10,11 @@
 //! default `allow` and neither `deny` nor `ask` rules everything runs: there is nothing to be uncertain about.
 
 mod fragments;
+mod part;
 mod pattern;
 mod split;
 mod syntax;
+mod unsure;
 mod word;
 mod wrappers;
 
@@ -21,8 +23,9 @@ use crate::domain::command::Action;
 use crate::domain::settings::{Access, Permissions, Wall};
 use crate::domain::text::{is_safe, one_line};
 pub use fragments::fragments;
+pub use part::{Part, Unsure};
 pub use pattern::Pattern;
-pub use split::{Part, Unsure, split};
+pub use split::split;
 use std::path::Path;
 pub use word::{Piece, Word};
 

@@ -4,10 +4,9 @@
 //! The text is parsed with the grammar of tree-sitter; `syntax` walks the tree and takes only what it knows, `word` reads
 //! the words, `wrappers` finds the commands that other programs are told to run (`xargs`, `env`, `sh -c`).
 
+use super::part::{Part, Unsure};
 use super::syntax::Reader;
-use super::word::Word;
 use super::wrappers::{Inner, inner};
-use std::fmt;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
@@ -21,33 +20,6 @@ const DEPTH_MAX: usize = 4;
 const COSTLY: [(&str, usize); 6] = [("<<", 32), ("(", 500), ("{", 500), ("[", 500), ("`", 500), ("<", 500)];
 /// How often the parser may look up before a text counts as too much: 10,000 commands take about 1,500 looks.
 const LOOKS_MAX: usize = 4_000;
-
-/// One simple command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
-    /// Its words, quotes taken off, with variables that are set for it in front. None where a redirection belongs to a
-    /// group of commands.
-    pub words: Vec<Word>,
-    /// Files that its redirections write.
-    pub writes: Vec<String>,
-}
-
-impl Part {
-    /// The program, where it is known.
-    pub fn program(&self) -> Option<String> {
-        self.words.first().and_then(Word::known)
-    }
-}
-
-/// Why a command cannot be split with certainty: what it holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unsure(pub &'static str);
-
-impl fmt::Display for Unsure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
-    }
-}
 
 /// Splits a command line into its simple commands, those within substitutions and those that other programs are told to run
 /// included, or says what makes that uncertain.
@@ -112,15 +84,4 @@ fn parse(command: &str) -> Option<Tree> {
     let options = ParseOptions::new().progress_callback(&mut bounded);
     let bytes = command.as_bytes();
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
-}
-
-pub(super) fn is_assignment(word: &str) -> bool {
-    let Some((name, _)) = word.split_once('=') else { return false };
-    let name = name.strip_suffix('+').unwrap_or(name);
-    let name = name.split_once('[').map_or(name, |(name, _)| name);
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit())
-}
-
-pub(super) fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
 }

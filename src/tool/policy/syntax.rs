@@ -3,7 +3,7 @@
 //! Every kind of node that is taken is named here; all others end in [`Unsure`]. Between the parts of a statement there may
 //! be white space and nothing else, so that no character of the text goes unread.
 
-use super::split::{Part, Unsure};
+use super::part::{Part, Unsure};
 use super::word::{Word, Words};
 use tree_sitter::Node;
 
@@ -253,7 +253,7 @@ impl<'a, 'tree> Reader<'a, 'tree> {
         if NO_PROGRAMS.contains(&name.as_str()) {
             return Err(Unsure("shell grammar beyond simple commands"));
         }
-        if !word.quoted && super::split::is_assignment(&name) {
+        if !word.quoted && super::unsure::is_assignment(&name) {
             return Err(Unsure("a variable that is not plain"));
         }
         Ok(word)

@@ -3,7 +3,7 @@
 //! The tree says where words and substitutions are; the characters in between are read here once more by the shell's own
 //! rules for quotes, so that a slip of the grammar ends in [`Unsure`] and not in a word that is something else.
 
-use super::split::Unsure;
+use super::unsure::Unsure;
 use tree_sitter::Node;
 
 /// How deep words within words are read (`"${a}$(b "$(c)")"`).

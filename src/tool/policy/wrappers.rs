@@ -2,7 +2,7 @@
 //!
 //! Only options that are known are read; any other ends in [`Unsure`], since it could change which word is the program.
 
-use super::split::{Unsure, base, is_assignment};
+use super::unsure::{Unsure, base, is_assignment};
 use super::word::{Piece, Word};
 
 /// What a command runs beside itself.

@@ -99,7 +99,7 @@ fn trial(surroundings: &Surroundings, found: &Detection) -> Result<u32, String> 
         std::fs::create_dir(path).map_err(|error| error.to_string())?;
     }
     std::fs::write(workspace.join("notes"), "").map_err(|error| error.to_string())?;
-    let prepared = Prepared::new(SandboxPolicy::new(&workspace), surroundings.clone());
+    let prepared = Prepared::new(SandboxPolicy::new(&workspace), surroundings.clone(), detect);
     let mut argv = prepared.wrapper_of(found).map_err(|error| error.to_string())?;
     // The report is asked for just before the command.
     let end = argv.len().saturating_sub(1);

@@ -9,7 +9,7 @@ const REASON: &str = "this program knows no sandbox for this operating system";
 pub(super) struct Prepared(Detection);
 
 impl Prepared {
-    pub(super) fn new(_policy: SandboxPolicy, surroundings: Surroundings) -> Self {
+    pub(super) fn new(_policy: SandboxPolicy, surroundings: Surroundings, detect: fn(&Surroundings) -> Detection) -> Self {
         Self(detect(&surroundings))
     }
 

@@ -198,7 +198,7 @@ impl Eq for Sandbox {}
 impl Sandbox {
     /// For commands under `policy`. Does nothing yet: what works here is tried at first use.
     pub fn new(policy: SandboxPolicy, surroundings: Surroundings) -> Self {
-        Self(Arc::new(Prepared::new(policy, surroundings)))
+        Self(Arc::new(Prepared::new(policy, surroundings, detect)))
     }
 
     /// Which tier works here. The first call tries it (about 50 ms, at most about 20 s on a system that hangs) and blocks;

@@ -1,7 +1,7 @@
 //! What a sandbox keeps between commands: what was found out once, its private folder, and what it made.
 
 use super::layout::Host;
-use super::{Detection, SandboxError, SandboxPolicy, Surroundings, Tier, detect, etc, layout, places, reduced};
+use super::{Detection, SandboxError, SandboxPolicy, Surroundings, Tier, etc, layout, places, reduced};
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use tempfile::TempDir;
 pub(super) struct Prepared {
     policy: SandboxPolicy,
     surroundings: Surroundings,
+    /// How the tier is found out.
+    detect: fn(&Surroundings) -> Detection,
     found: OnceLock<Detection>,
     kept: Mutex<Option<Kept>>,
 }
@@ -35,12 +37,12 @@ impl Drop for Kept {
 }
 
 impl Prepared {
-    pub(super) fn new(policy: SandboxPolicy, surroundings: Surroundings) -> Self {
-        Self { policy, surroundings, found: OnceLock::new(), kept: Mutex::new(None) }
+    pub(super) fn new(policy: SandboxPolicy, surroundings: Surroundings, detect: fn(&Surroundings) -> Detection) -> Self {
+        Self { policy, surroundings, detect, found: OnceLock::new(), kept: Mutex::new(None) }
     }
 
     pub(super) fn detection(&self) -> &Detection {
-        self.found.get_or_init(|| detect::detect(&self.surroundings))
+        self.found.get_or_init(|| (self.detect)(&self.surroundings))
     }
 
     pub(super) fn wrapper(&self) -> Result<Vec<OsString>, SandboxError> {

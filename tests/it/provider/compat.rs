@@ -5,7 +5,7 @@ use super::{ask, clock, hello, request, settings};
 use serde_json::{Value, json};
 use signoff::domain::{CallId, ChatMessage, ToolCall};
 use signoff::llm::ModelEvent;
-use signoff::llm::openai::{OpenAiModel, OpenAiSettings, SystemRole};
+use signoff::llm::provider::{OpenAiModel, OpenAiSettings, SystemRole};
 
 /// Asks twice a server that refuses the first request with `refusal`: three requests, the first as it was, the others changed.
 async fn learn(refusal: Reply, change: impl FnOnce(&mut OpenAiSettings)) -> (Vec<Seen>, String) {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use signoff::domain::conversation::AssistantAnswer;
 use signoff::domain::{CallId, ChatMessage, ToolCall};
 use signoff::llm::ModelEvent;
-use signoff::llm::openai::{OpenAiModel, OpenAiSettings, SendReasoning, normalise_base};
+use signoff::llm::provider::{OpenAiModel, OpenAiSettings, SendReasoning, normalise_base};
 
 fn call_of(id: &str, arguments: &str) -> ToolCall {
     ToolCall { id: CallId::new(id), name: "bash".into(), arguments: arguments.into() }

@@ -6,7 +6,7 @@ use futures::StreamExt as _;
 use serde_json::json;
 use signoff::domain::Timestamp;
 use signoff::llm::gate::{Gate, backoff, retry_after, spread};
-use signoff::llm::openai::{OpenAiModel, OpenAiSettings};
+use signoff::llm::provider::{OpenAiModel, OpenAiSettings};
 use signoff::llm::{ChatModel as _, ChatRequest, ModelError, ModelEvent};
 use std::time::Duration;
 use tokio::time::Instant;

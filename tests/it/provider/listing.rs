@@ -5,7 +5,7 @@ use super::settings;
 use serde_json::json;
 use signoff::llm::discover::{Candidate, discover, usual_candidates};
 use signoff::llm::listing::{ModelListing, read};
-use signoff::llm::openai::models;
+use signoff::llm::provider::models;
 use signoff::llm::{ChatModel as _, ModelError};
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ use futures::StreamExt as _;
 use serde_json::json;
 use signoff::domain::conversation::AssistantAnswer;
 use signoff::domain::{ChatMessage, MemberName, Timestamp, ToolSpec};
-use signoff::llm::openai::{OpenAiModel, OpenAiSettings};
+use signoff::llm::provider::{OpenAiModel, OpenAiSettings};
 use signoff::llm::{ChatModel as _, ChatRequest, ModelError, ModelEvent};
 use std::sync::{Arc, Once};
 use std::time::Duration;

@@ -5,7 +5,7 @@ use super::{DEADLINE, Told, ask, ask_with, clock, hello, model, settings};
 use futures::StreamExt as _;
 use serde_json::json;
 use signoff::domain::conversation::FinishReason;
-use signoff::llm::openai::{OpenAiModel, OpenAiSettings};
+use signoff::llm::provider::{OpenAiModel, OpenAiSettings};
 use signoff::llm::{ChatModel as _, ModelError, ModelEvent};
 use std::time::Duration;
 
