@@ -108,7 +108,7 @@ async fn full<F>(mut screen: TeamScreen, store: TeamStore, env: &Env, opener: F)
 where
     F: Future<Output = Result<Arc<dyn Team>, CliError>>,
 {
-    crate::tui::terminal::install_panic_hook();
+    crate::tui::restore::install_panic_hook();
     let mut options = Options::detect(|name| env_var(env, name).map(str::to_owned));
     options.mouse = screen.state.options.mouse.into();
     options.transcripts = Some(Arc::new(Transcripts(store)));

@@ -10,6 +10,7 @@ pub mod frame;
 pub mod input;
 pub mod osc;
 pub mod plain;
+pub mod restore;
 pub mod run;
 pub mod screen;
 pub mod sentence;

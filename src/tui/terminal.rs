@@ -1,168 +1,34 @@
-//! The terminal as the screen needs it: raw, alternate screen, paste and focus reports, mouse; and all of it undone in
-//! one function, whichever way the program ends.
+//! The terminal as the screen needs it: raw, alternate screen, paste and focus reports, mouse. How all of it is undone
+//! stands in `restore`.
 //!
-//! [`restore`] is called by `Drop`, by the panic hook, before a suspension and before an editor. It works once and then
-//! does nothing until the terminal is entered again. Frames are written without blocking: what the terminal does not
-//! take stays pending, and nothing new is drawn meanwhile.
+//! Frames are written without blocking: what the terminal does not take stays pending, and nothing new is drawn meanwhile.
 
 use super::device::Device;
-use super::osc::{RESTORE_TITLE, SAVE_TITLE};
+use super::osc::SAVE_TITLE;
+use super::restore::{
+    CUT_FRAME, Capture, Entered, FRAME_END, Keyboard, MOUSE_OFF, Owner, Title, entered, install_panic_hook, owner, restore,
+};
 use super::surface::Surface;
 use super::{Screen, TuiError};
 use crate::domain::Timestamp;
-use crate::domain::text::sanitise;
 use ratatui::layout::Size;
 use rustix::termios::Termios;
 use std::io;
-use std::panic::PanicHookInfo;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::thread::ThreadId;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use tokio::io::unix::AsyncFd;
 
 /// Alternate screen, clear, bracketed paste, focus reports, cursor hidden.
 const ENTER: &str = "\x1b[?1049h\x1b[2J\x1b[H\x1b[?2004h\x1b[?1004h\x1b[?25l";
 /// Clicks and the wheel, in SGR coordinates. Motion is not asked for: nothing needs it, and it would wake us.
 const MOUSE_ON: &str = "\x1b[?1000h\x1b[?1006h";
-/// Also what others may have left on.
-const MOUSE_OFF: &str = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l";
 /// Kitty's protocol, level 1 ("disambiguate"): Esc needs no waiting, Shift-Enter differs from Enter. Never "report all
 /// keys", which breaks input methods and dead keys.
 const KEYBOARD_ON: &str = "\x1b[>1u";
-const KEYBOARD_OFF: &str = "\x1b[<1u";
 /// A frame appears at once or not at all, where the terminal knows synchronised updates.
 const FRAME_BEGIN: &str = "\x1b[?2026h";
-const FRAME_END: &str = "\x1b[?2026l";
-/// CAN: ends a sequence that was cut in the middle.
-const CANCEL: &str = "\x18";
-/// On the way out a stalled terminal is waited for at most this long.
-const PATIENCE: Duration = Duration::from_millis(500);
 /// The size where the terminal tells none.
 const FALLBACK: (u16, u16) = (80, 24);
-
-/// What is undone at the end.
-struct Entered {
-    device: Arc<Device>,
-    cooked: Termios,
-    keyboard: Keyboard,
-    mouse: Capture,
-    title: Title,
-}
-
-/// Who owns the screen: its thread, and its task where it runs in one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Owner {
-    thread: ThreadId,
-    task: Option<tokio::task::Id>,
-}
-
-impl Owner {
-    fn current() -> Self {
-        Self { thread: std::thread::current().id(), task: tokio::task::try_id() }
-    }
-}
-
-static ENTERED: Mutex<Option<Entered>> = Mutex::new(None);
-static OWNER: Mutex<Option<Owner>> = Mutex::new(None);
-static CUT_FRAME: AtomicBool = AtomicBool::new(false);
-
-fn entered() -> MutexGuard<'static, Option<Entered>> {
-    ENTERED.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn owner() -> MutexGuard<'static, Option<Owner>> {
-    OWNER.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// How keys are reported.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Keyboard {
-    /// As ever.
-    Legacy,
-    /// Kitty's level 1; terminals that do not know it ignore the request.
-    #[default]
-    Disambiguate,
-}
-
-/// Whether the mouse belongs to us or to the terminal (for selecting text).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Capture {
-    /// To us.
-    On,
-    /// To the terminal.
-    #[default]
-    Off,
-}
-
-impl From<bool> for Capture {
-    fn from(on: bool) -> Self {
-        if on { Self::On } else { Self::Off }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Title {
-    Untouched,
-    Saved,
-}
-
-/// Gives the terminal back as it was: mouse, paste and focus reports off, keyboard popped, cursor shown, colours reset,
-/// alternate screen left, title restored, and only then the old line settings, so that no report is echoed as text.
-/// Does nothing when it was done already. Bounded in time, callable from any thread and from a panic hook.
-pub fn restore() {
-    let Some(entered) = entered().take() else { return };
-    let mut bytes = String::new();
-    if CUT_FRAME.swap(false, Ordering::Relaxed) {
-        bytes.push_str(CANCEL);
-    }
-    bytes.push_str(FRAME_END);
-    bytes.push_str(MOUSE_OFF);
-    bytes.push_str("\x1b[?2004l\x1b[?1004l");
-    if entered.keyboard == Keyboard::Disambiguate {
-        bytes.push_str(KEYBOARD_OFF);
-    }
-    bytes.push_str("\x1b[?25h\x1b[0m\x1b[?1049l");
-    if entered.title == Title::Saved {
-        bytes.push_str(RESTORE_TITLE);
-    }
-    entered.device.write_patiently(bytes.as_bytes(), PATIENCE);
-    if entered.mouse == Capture::On {
-        entered.device.discard_input();
-    }
-    if let Err(error) = entered.device.set_attributes(&entered.cooked) {
-        tracing::warn!(%error, "the terminal's line settings could not be restored");
-    }
-}
-
-/// What to type when a killed program left the terminal unusable.
-pub const RESET_ADVICE: &str = "if the terminal behaves oddly, type `reset` and Enter (you may not see what you type)";
-
-/// Installs the panic hook, once for the process. A panic on the screen's own thread restores the terminal and is then
-/// reported as usual; a panic elsewhere goes to the log while a screen is open, because its owner learns of it anyway
-/// and a message would wreck the picture.
-pub fn install_panic_hook() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let screen = *owner();
-            match screen {
-                Some(screen) if screen != Owner::current() => log_panic(info),
-                Some(_) | None => {
-                    restore();
-                    usual(info);
-                }
-            }
-        }));
-    });
-}
-
-fn log_panic(info: &PanicHookInfo<'_>) {
-    let thread = std::thread::current();
-    let message = info.to_string();
-    tracing::error!(thread = thread.name().unwrap_or("?"), "{}", sanitise(&message));
-}
 
 /// The terminal while a screen is open.
 pub struct Terminal {
