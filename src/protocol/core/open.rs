@@ -214,10 +214,10 @@ fn told_who_is_off(off: &[&Member]) -> Option<Effect> {
         (!fitting.is_empty()).then(|| fitting.join(", "))
     };
     let cut_off = |m: &Member| m.status == MemberStatus::Interrupted && !m.is_off() && !m.is_left_waiting();
-    let (level, what) = match names(&cut_off) {
-        Some(names) => (NoticeLevel::Warning, format!("interrupted when the app ended: {names}")),
-        None => (NoticeLevel::Info, format!("not running since the app ended: {}", names(&|m| !m.is_left_waiting())?)),
+    let what = match names(&cut_off) {
+        Some(names) => format!("interrupted when the app ended: {names}"),
+        None => format!("not running since the app ended: {}", names(&|m| !m.is_left_waiting())?),
     };
     let text = format!("{what}. R resumes the selected member with its conversation, resume_all in the palette all of them");
-    Some(Effect::Emit(TeamEvent::Noticed { level, text, name: None }))
+    Some(Effect::Emit(TeamEvent::Noticed { level: NoticeLevel::Warning, text, name: None }))
 }

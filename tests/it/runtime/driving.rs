@@ -195,6 +195,28 @@ async fn stopping_the_team_ends_the_run_and_is_told_last() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_goes_on_after_the_person_left_and_came_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let slow = ["tool = \"bash\"\nargs = { command = \"sleep 60\" }"];
+    let mut team = open(dir.path(), "sequential", &script(&[], &[], &slow), none()).await;
+    team.goal("write").await;
+    team.until("sleep", |e| matches!(e, TeamEvent::ToolStarted { tool, .. } if tool == "bash")).await;
+    team.human(TeamCommand::StopTeam { now: true }).await.unwrap();
+    team.until_finished().await;
+    team.close().await;
+
+    let settings = TeamSettings { protocol: "sequential".into(), ..settings() };
+    let mut team = TestTeam::open(dir.path(), scripted(&script(&[], &[], &[])), settings);
+    team.until("notice", |e| matches!(e, TeamEvent::Noticed { text, .. } if text.contains("a run was interrupted"))).await;
+    team.human(TeamCommand::Resume { target: "all".into() }).await.unwrap();
+    let (reason, ok) = team.until_finished().await;
+    assert!(ok, "{reason}\n{}", team.story());
+    assert!(has(&team, "bob", "resume"), "{:?}", team.trace());
+    assert!(!has(&team, "alice", "stage 1 of"), "the stage that was done is not done again: {:?}", team.trace());
+    team.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_goes_on_after_an_abrupt_end_where_it_stopped() {
     let dir = tempfile::tempdir().unwrap();
     let slow = ["tool = \"bash\"\nargs = { command = \"sleep 60\" }"];

@@ -102,7 +102,8 @@ impl Drive {
 }
 
 impl Supervisor {
-    /// The app ends: nothing that happens from now on is part of the run, so that it can be taken up later.
+    /// The app ends, or the person stops the team: nothing that happens from now on is part of the run, so that it can be
+    /// taken up later.
     pub(super) fn freeze_drive(&mut self) {
         self.drive.frozen = true;
     }
@@ -145,7 +146,11 @@ impl Supervisor {
             Input::Command { .. } | Input::Outside(_) | Input::Fired(_) => {}
         }
         if self.core.has_to_stop() {
-            self.stop_run();
+            // Whoever leaves comes back to the run; a team that may not spend any more has ended it.
+            match input {
+                Input::Command { command: TeamCommand::StopTeam { .. }, .. } => self.freeze_drive(),
+                _ => self.stop_run(),
+            }
             return;
         }
         self.sync_members();

@@ -21,7 +21,8 @@ impl Supervisor {
                 let leaves = engine.leaves().into_iter().filter(|(_, state)| *state != SeatState::Gone);
                 let missing: Vec<String> = leaves.map(|(name, _)| name.to_string()).collect();
                 let text = format!(
-                    "a run was interrupted. Resume its members ({}: R), and it goes on where it stopped; a new goal to the lead (i) starts over",
+                    "a run was interrupted. Resume its members ({}: R for one, resume_all in the palette for all), and it goes on where it \
+                     stopped; a new goal to the lead (i) starts over",
                     missing.join(", ")
                 );
                 self.drive.engine = Some(engine);
