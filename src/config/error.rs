@@ -35,6 +35,9 @@ pub enum ConfigError {
     /// The platform names no home for settings.
     #[error("this platform names no directory for {what}: set HOME, or name a file with --config")]
     NoHome { what: &'static str },
+    /// More than one of them, in the order of the file.
+    #[error("{}", lines(.0))]
+    Several(Vec<ConfigError>),
     /// The list of trusted workspaces does not parse.
     #[error("{} does not parse ({reason}): mend it, or remove it to ask again for each workspace", path.display())]
     TrustBook { path: PathBuf, reason: String },
@@ -44,4 +47,27 @@ pub enum ConfigError {
 pub(super) fn io(action: &'static str, path: &std::path::Path) -> impl FnOnce(std::io::Error) -> ConfigError {
     let path = path.to_owned();
     move |source| ConfigError::Io { action, path, source }
+}
+
+impl ConfigError {
+    /// All faults of a file as one, in the order of its lines; none is well.
+    pub(super) fn all(mut faults: Vec<(usize, Self)>) -> Result<(), Self> {
+        faults.sort_by_key(|(line, _)| *line);
+        let mut faults: Vec<Self> = faults.into_iter().map(|(_, fault)| fault).collect();
+        match faults.len() {
+            0 => Ok(()),
+            1 => Err(faults.remove(0)),
+            _ => Err(Self::Several(faults)),
+        }
+    }
+}
+
+/// Faults that are told at once; a file that is something else has more.
+const TOLD_MAX: usize = 10;
+
+fn lines(faults: &[ConfigError]) -> String {
+    let mut lines: Vec<String> = faults.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+    let more = faults.len().saturating_sub(TOLD_MAX);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines.join("\n")
 }

@@ -57,42 +57,50 @@ pub(super) fn read(path: &Path, owner: Owner) -> Result<Option<String>, ConfigEr
     Ok(Some(text))
 }
 
-/// The keys that a file sets, in the order of the file.
-pub(super) fn entries(text: &str, path: &Path) -> Result<Vec<Entry>, ConfigError> {
+/// What a file says: the keys that it sets, in the order of the file, and what is wrong with others, with the line.
+#[derive(Default)]
+pub(super) struct Keys {
+    pub found: Vec<Entry>,
+    pub faults: Vec<(usize, ConfigError)>,
+}
+
+/// Takes a file apart. Fails only where it is no TOML at all.
+pub(super) fn entries(text: &str, path: &Path) -> Result<Keys, ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
         line: line_of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
         reason: error.message().to_owned(),
     })?;
-    let mut walk = Walk { text, file: path, at: Vec::new(), found: Vec::new() };
-    walk.table(document.get_ref())?;
-    walk.found.sort_by_key(|entry| entry.line);
-    Ok(walk.found)
+    let mut walk = Walk { text, file: path, at: Vec::new(), keys: Keys::default() };
+    walk.table(document.get_ref());
+    walk.keys.found.sort_by_key(|entry| entry.line);
+    Ok(walk.keys)
 }
 
 struct Walk<'t> {
     text: &'t str,
     file: &'t Path,
     at: Vec<String>,
-    found: Vec<Entry>,
+    keys: Keys,
 }
 
 impl Walk<'_> {
-    fn table(&mut self, table: &DeTable<'_>) -> Result<(), ConfigError> {
+    fn table(&mut self, table: &DeTable<'_>) {
         for (key, value) in table {
             let line = line_of(self.text.as_bytes(), key.span().start);
             self.at.push(key.get_ref().to_string());
-            self.item(value.get_ref(), line)?;
+            if let Err(fault) = self.item(value.get_ref(), line) {
+                self.keys.faults.push((line, fault));
+            }
             self.at.pop();
         }
-        Ok(())
     }
 
     fn item(&mut self, value: &DeValue<'_>, line: usize) -> Result<(), ConfigError> {
         if let Some((field, names)) = find(&self.at) {
             let value = convert(value);
-            self.found.push(Entry { field, path: self.at.clone(), names, value, line });
+            self.keys.found.push(Entry { field, path: self.at.clone(), names, value, line });
             return Ok(());
         }
         if self.at.last().is_some_and(|last| matches!(last.as_str(), "api_key" | "apikey" | "key" | "token" | "secret")) {
@@ -106,7 +114,8 @@ impl Walk<'_> {
             let (place, found) = (format!("{}:{line}", self.file.display()), describe(&convert(value)));
             return Err(ConfigError::Value { place, key: dotted(&self.at), expected: "a table".into(), found });
         };
-        self.table(table)
+        self.table(table);
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::error::ConfigError;
 use super::fields::{Trust, dotted, find};
-use super::file::{self, Entry, Owner};
+use super::file::{self, Entry, Keys, Owner};
 use super::provenance::{Origin, Provenance};
 use super::trust::{TrustBook, UntrustedNotice};
 use super::values::Config;
@@ -69,7 +69,7 @@ pub struct Loaded {
 /// Loads all layers.
 ///
 /// # Errors
-/// The first fault found: file, line, key and what to write instead.
+/// Everything that is wrong with the first file that is: file, line, key and what to write instead.
 pub fn load(input: LoadInput<'_>) -> Result<Loaded, ConfigError> {
     let mut layers = Layers { config: Config::default(), provenance: Provenance::default() };
     match &input.user_file {
@@ -106,19 +106,19 @@ struct Layers {
 }
 
 impl Layers {
-    fn file(&mut self, entries: Vec<Entry>, path: &Path, base: &Path, origin: fn(PathBuf, usize) -> Origin) -> Result<(), ConfigError> {
+    /// Takes a file's keys over, or tells everything that is wrong with it.
+    fn file(&mut self, keys: Keys, path: &Path, base: &Path, origin: fn(PathBuf, usize) -> Origin) -> Result<(), ConfigError> {
         self.layer(|layers| {
-            for entry in entries {
-                let Entry { field, path: key, names, value, line } = entry;
-                field.set(&mut layers.config, &names, &value, base).ok_or_else(|| ConfigError::Value {
-                    place: format!("{}:{line}", path.display()),
-                    key: dotted(&key),
-                    expected: field.expected.into(),
-                    found: field.fault(&value).unwrap_or_else(|| file::describe(&value)),
-                })?;
-                layers.provenance.set(key, origin(path.to_owned(), line));
+            let Keys { found, mut faults } = keys;
+            for Entry { field, path: key, names, value, line } in found {
+                if field.set(&mut layers.config, &names, &value, base).is_some() {
+                    layers.provenance.set(key, origin(path.to_owned(), line));
+                    continue;
+                }
+                let (place, found) = (format!("{}:{line}", path.display()), field.fault(&value).unwrap_or_else(|| file::describe(&value)));
+                faults.push((line, ConfigError::Value { place, key: dotted(&key), expected: field.expected.into(), found }));
             }
-            Ok(())
+            ConfigError::all(faults)
         })
     }
 
@@ -140,10 +140,10 @@ impl Layers {
         let path = dir.join(WORKSPACE_FILE);
         let Some(text) = file::read(&path, Owner::Workspace)? else { return Ok(None) };
         let digest = Digest::of(&text);
-        let all = file::entries(&text, &path)?;
+        let Keys { found, faults } = file::entries(&text, &path)?;
         let trusted = trust.trusts(&path, &digest);
-        let (taken, left): (Vec<Entry>, Vec<Entry>) = all.into_iter().partition(|entry| trusted || entry.field.trust == Trust::Open);
-        self.file(taken, &path, dir, workspace)?;
+        let (taken, left): (Vec<Entry>, Vec<Entry>) = found.into_iter().partition(|entry| trusted || entry.field.trust == Trust::Open);
+        self.file(Keys { found: taken, faults }, &path, dir, workspace)?;
         let keys: Vec<String> = left.iter().map(|entry| dotted(&entry.path)).collect();
         Ok((!keys.is_empty()).then_some(UntrustedNotice { file: path, keys, digest }))
     }

@@ -219,6 +219,10 @@ fn wrong_settings_name_file_and_line_and_exit_with_two() {
     let said = desk.run(&["status", "--config", "../mine.toml"]);
     assert_eq!(said.code, 2);
     assert!(said.err.contains("mine.toml:2:") && said.err.contains("limits.round_cap"), "{}", said.err);
+    std::fs::write(desk.0.path().join("mine.toml"), "[limits]\nround_cup = 3\nround_cap = \"many\"\n[scren]\nplain = true\n").unwrap();
+    let said = desk.run(&["status", "--config", "../mine.toml"]);
+    let at = |place: &str| said.err.find(place).unwrap_or_else(|| panic!("{place}: {}", said.err));
+    assert!(at("mine.toml:2:") < at("mine.toml:3:") && at("mine.toml:3:") < at("mine.toml:4:"), "all of them, in order");
 }
 
 #[test]
