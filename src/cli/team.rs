@@ -95,8 +95,7 @@ pub fn running_elsewhere(session: &Session) -> Result<Option<RemoteTeam>, CliErr
 pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
     let Opening { workspace, store, mut settings, chosen, protocol_config, protocol, instructions, walls } = opening;
     settings.no_model = chosen.no_model;
-    let mut notices: Vec<String> = chosen.notice.clone().into_iter().collect();
-    notices.extend(take_over(&workspace, &store)?);
+    let mut notices = take_over(&workspace, &store)?;
     let place = workspace.clone();
     let (shell, wall) = tokio::task::spawn_blocking(move || shell(&place, walls))
         .await
@@ -121,6 +120,7 @@ pub async fn open(opening: Opening) -> Result<Arc<dyn Team>, CliError> {
         prompts: prompts(),
         instructions: instructions::joined(&instructions),
         protocol_config,
+        choice: chosen.notice,
         notices,
         live: Arc::new(LiveBoard::default()),
     };

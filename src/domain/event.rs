@@ -44,6 +44,9 @@ pub enum TeamEvent {
         pid: u32,
         #[serde(default, skip_serializing_if = "Wall::is_full")]
         wall: Wall,
+        /// Why this model answers, where that is worth a sentence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<String>,
     },
     /// A member was spawned, changed its status, or was edited.
     MemberChanged {

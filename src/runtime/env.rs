@@ -42,7 +42,9 @@ pub struct RuntimeEnv {
     pub prompts: Prompts,
     /// `AGENTS.md`, for everybody.
     pub instructions: Option<String>,
-    /// What the person should know about how this was put together; shown as notices.
+    /// Why this model answers, where that is worth a sentence.
+    pub choice: Option<String>,
+    /// What else the person should know about how this was put together; shown as notices.
     pub notices: Vec<String>,
     /// Settings of the collaboration protocol.
     pub protocol_config: ProtocolConfig,

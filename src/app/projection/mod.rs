@@ -98,6 +98,8 @@ pub struct Projection {
     pub scripted: bool,
     /// What stands around commands.
     pub wall: Wall,
+    /// Why this model answers, where that is worth a sentence.
+    pub choice: Option<String>,
     /// The process that runs the team.
     pub runner: Option<u32>,
     /// That process has ended: nobody runs the team.
@@ -138,8 +140,8 @@ impl Projection {
         self.revision += 1;
         let at = record.at;
         match &record.event {
-            TeamEvent::Opened { team, protocol, provider, model, scripted, pid, wall } => {
-                (self.wall, self.runner_gone) = (*wall, false);
+            TeamEvent::Opened { team, protocol, provider, model, scripted, pid, wall, choice } => {
+                (self.wall, self.runner_gone, self.choice) = (*wall, false, choice.clone());
                 (self.team, self.protocol, self.provider, self.model) = (team.clone(), protocol.clone(), provider.clone(), model.clone());
                 (self.scripted, self.runner, self.finished) = (*scripted, Some(*pid), None);
             }

@@ -146,7 +146,12 @@ impl TeamCore {
         }
         let still_off = |m: &&Arc<Member>| m.status == MemberStatus::Interrupted && (!m.name.is_lead() || waits(m)) && !starts(m);
         let shut_down = |m: &&Arc<Member>| m.status == MemberStatus::Shutdown && m.left_with_team();
-        effects.extend(told_who_is_off(&self.members.iter().filter(|m| still_off(m) || shut_down(m)).map(|m| &**m).collect::<Vec<_>>()));
+        // Where no model answers, starting anybody again would be for nothing.
+        let worth_telling = |_: &Effect| !self.settings.no_model;
+        effects.extend(
+            told_who_is_off(&self.members.iter().filter(|m| still_off(m) || shut_down(m)).map(|m| &**m).collect::<Vec<_>>())
+                .filter(worth_telling),
+        );
         if self.settings.budget.seconds > 0 {
             effects
                 .push(Effect::SetTimer { timer: Timer::WallTime(None), at: now.plus(Duration::from_secs(self.settings.budget.seconds)) });

@@ -185,6 +185,7 @@ fn build(
         scripted: env.model.is_scripted(),
         pid: std::process::id(),
         wall: env.settings.permissions.wall,
+        choice: env.choice.clone(),
     };
     let mut inbox_seen = HashMap::new();
     for member in core.members() {
@@ -238,6 +239,10 @@ impl Supervisor {
 
     async fn begin(mut self) {
         self.record(self.opened.1.clone());
+        if let Some(text) = self.env.choice.clone() {
+            let level = if self.env.settings.no_model { NoticeLevel::Warning } else { NoticeLevel::Info };
+            self.record(TeamEvent::Noticed { level, text, name: None });
+        }
         for text in self.env.notices.clone() {
             self.record(TeamEvent::Noticed { level: NoticeLevel::Info, text, name: None });
         }

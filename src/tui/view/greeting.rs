@@ -5,7 +5,6 @@ use crate::app::clip::one_line;
 use crate::app::rich::{Indent, Ink, Span, wrap};
 use crate::app::view::Area;
 use crate::app::{Action, State};
-use crate::domain::event::NoticeLevel;
 use crate::tui::style::Role;
 
 /// Whether nothing has happened yet.
@@ -17,10 +16,8 @@ pub fn draw(painter: &mut Painter<'_>, state: &State, area: Area) {
     let cols = usize::from(area.width.saturating_sub(2));
     let label = state.model_label();
     let provider = if state.team.runner.is_some() { &state.team.provider } else { &state.options.provider };
-    let why = state.team.notices.iter().find(|notice| notice.name.is_none() && notice.level == NoticeLevel::Info);
-    let model = match why {
-        // Why it is this model, when nobody asked for it.
-        Some(notice) => format!("{label}. {}", notice.text),
+    let model = match &state.team.choice {
+        Some(why) => format!("{label}. {why}"),
         None if label.starts_with("scripted") => format!("{label} (no key, no network)"),
         None => format!("{label} at {provider}"),
     };

@@ -134,6 +134,11 @@ impl Screen {
     }
 
     pub fn open_behind(&mut self, wall: Wall) {
+        self.open_as(wall, None);
+    }
+
+    pub fn open_as(&mut self, wall: Wall, choice: Option<&str>) {
+        let choice = choice.map(str::to_owned);
         self.event(TeamEvent::Opened {
             team: "my-team".into(),
             protocol: "autonomous".into(),
@@ -142,6 +147,7 @@ impl Screen {
             scripted: false,
             pid: 7,
             wall,
+            choice,
         });
     }
 

@@ -22,6 +22,19 @@ fn last_row(screen: &mut Screen) -> String {
 }
 
 #[test]
+fn the_greeting_says_why_this_model_answers_and_nothing_else_in_its_place() {
+    for choice in [Some("No key is set; ollama answers here."), None] {
+        let mut screen = Screen::new(120, 40);
+        screen.open_as(signoff::domain::settings::Wall::Full, choice);
+        screen.event(TeamEvent::Noticed { level: NoticeLevel::Info, text: "something else".into(), name: None });
+        let text = screen.screen();
+        let row = text.lines().find(|line| line.contains("model  ")).unwrap_or_default();
+        assert_eq!(row.contains("ollama answers here"), choice.is_some(), "{text}");
+        assert!(!row.contains("something else"), "{text}");
+    }
+}
+
+#[test]
 fn the_reason_of_the_end_stays_in_the_header_at_eighty_columns() {
     let mut screen = busy(80, 24);
     screen.member("lead", "plans", MemberStatus::Idle, Activity::Nothing { since: START });

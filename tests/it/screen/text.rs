@@ -138,6 +138,7 @@ fn escapes_and_bidirectional_overrides_in_every_field_stay_inert() {
         scripted: false,
         pid: 1,
         wall: signoff::domain::settings::Wall::Full,
+        choice: Some(EVIL.into()),
     });
     let tool = Activity::Tool { tool: EVIL.into(), summary: EVIL.into(), since: screen.now };
     screen.member("alice", EVIL, MemberStatus::Working, tool);

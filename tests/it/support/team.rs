@@ -75,6 +75,7 @@ impl TestTeam {
             },
             instructions: None,
             protocol_config,
+            choice: None,
             notices: Vec::new(),
             live: Arc::new(LiveBoard::default()),
         };
