@@ -85,6 +85,8 @@ fn on_event(state: &mut State, record: &Arc<EventRecord>, now: Timestamp) -> Vec
         TeamEvent::AnswerFinished { name, text, .. } => finish_live(state, name, Some(text)),
         TeamEvent::ToolFinished { name, .. } if state.live.kind == LiveKind::Output => finish_live(state, name, None),
         TeamEvent::TurnEnded { name, .. } => finish_live(state, name, None),
+        // The greeting says it already.
+        TeamEvent::Noticed { text, name: None, .. } if state.team.is_fresh() && state.team.choice.as_ref() == Some(text) => {}
         TeamEvent::Noticed { level: level @ (NoticeLevel::Warning | NoticeLevel::Error), text, name } => {
             let who = name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
             let level = if *level == NoticeLevel::Error { StatusLevel::Error } else { StatusLevel::Hint };

@@ -27,7 +27,11 @@ fn the_greeting_says_why_this_model_answers_and_nothing_else_in_its_place() {
         let mut screen = Screen::new(120, 40);
         screen.open_as(signoff::domain::settings::Wall::Full, choice);
         screen.event(TeamEvent::Noticed { level: NoticeLevel::Info, text: "something else".into(), name: None });
+        if let Some(choice) = choice {
+            screen.event(TeamEvent::Noticed { level: NoticeLevel::Warning, text: choice.into(), name: None });
+        }
         let text = screen.screen();
+        assert_eq!(text.matches("ollama answers here").count(), usize::from(choice.is_some()), "once: {text}");
         let row = text.lines().find(|line| line.contains("model  ")).unwrap_or_default();
         assert_eq!(row.contains("ollama answers here"), choice.is_some(), "{text}");
         assert!(!row.contains("something else"), "{text}");
