@@ -1,11 +1,12 @@
 //! Reading what is open in full: scrolling and searching.
 
 use super::action::Action;
-use super::feed::{Depth, Source};
+use super::feed::Depth;
 use super::msg::Cmd;
 use super::overlay::{DetailKind, protocols};
 use super::projection::FeedKind;
 use super::rich::plain;
+use super::scroll::Source;
 use super::state::State;
 use crate::domain::Timestamp;
 

@@ -1,8 +1,8 @@
 //! What is open in full: a request, a task, a message, a transcript, the protocol's trace.
 
 use crate::app::clip::one_line;
-use crate::app::feed::Scroll;
 use crate::app::projection::{FeedItem, FeedKind, ToolState};
+use crate::app::scroll::Scroll;
 use crate::domain::{CallId, ChatMessage, Envelope, MemberName, RequestId, TaskId, Timestamp, TranscriptEntry};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The activity of the selected member: a scroll position.
 
-use crate::app::feed::Scroll;
+use crate::app::scroll::Scroll;
 
 /// The activity's state.
 #[derive(Default)]

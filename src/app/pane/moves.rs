@@ -2,8 +2,9 @@
 
 use super::Move;
 use crate::app::action::Action;
-use crate::app::feed::{Depth, Source};
+use crate::app::feed::Depth;
 use crate::app::filter::Filter;
+use crate::app::scroll::Source;
 use crate::app::state::{Pane, State};
 
 /// A movement in the focused pane.

@@ -2,7 +2,8 @@
 
 use super::{empty, selected};
 use crate::app::State;
-use crate::app::feed::{Depth, Source};
+use crate::app::feed::Depth;
+use crate::app::scroll::Source;
 use crate::app::view::Area;
 use crate::app::words;
 use crate::tui::widget::Painter;

@@ -3,10 +3,11 @@
 use super::Painter;
 use crate::app::clip::one_line;
 use crate::app::detail_text;
-use crate::app::feed::{Depth, Source};
+use crate::app::feed::Depth;
 use crate::app::overlay::{DetailKind, needs, protocols};
 use crate::app::pane::keep_visible;
 use crate::app::rich::{Ink, Span};
+use crate::app::scroll::Source;
 use crate::app::view::{Area, Choice};
 use crate::app::words::{self, Tone};
 use crate::app::{State, rich};
