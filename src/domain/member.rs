@@ -48,6 +48,18 @@ impl MemberStatus {
     }
 }
 
+impl MemberStatus {
+    /// The word within a sentence: "bob is …".
+    pub fn spoken(self) -> &'static str {
+        match self {
+            Self::Requested => "asked for and not started yet",
+            Self::WaitingApproval => "waiting for an approval",
+            Self::Shutdown => "shut down",
+            Self::Working | Self::Idle | Self::Stopping | Self::Interrupted | Self::Failed => self.word(),
+        }
+    }
+}
+
 /// Why a member does not run that had nothing to do when the app ended.
 pub const RESTED: &str = "it was idle when the app ended";
 /// Why a member does not run whose plan waited when the app ended. The verdict starts it.

@@ -17,12 +17,12 @@ pub fn member(state: &mut State, action: Action, now: Timestamp) -> Vec<Cmd> {
     if !is_available(state, action) {
         let why = match action {
             Action::Shutdown if name.is_lead() => "the lead ends with the team: q stops everybody".to_owned(),
-            Action::Interrupt => format!("{name} is {}: there is no turn to interrupt", status.word()),
+            Action::Interrupt => format!("{name} is {}: there is no turn to interrupt", status.spoken()),
             Action::Resume if is_somebody_left(state) => {
-                format!("{name} is {}: resume_all ({}) starts who is not", status.word(), state.key_name(Action::Palette))
+                format!("{name} is {}: resume_all ({}) starts who is not", status.spoken(), state.key_name(Action::Palette))
             }
-            Action::Resume => format!("{name} is {}: nothing to resume", status.word()),
-            _ => format!("{name} is {}: {} starts it again", status.word(), state.key_name(Action::Resume)),
+            Action::Resume => format!("{name} is {}: nothing to resume", status.spoken()),
+            _ => format!("{name} is {}: {} starts it again", status.spoken(), state.key_name(Action::Resume)),
         };
         return state.hint(why, now);
     }

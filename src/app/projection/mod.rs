@@ -222,7 +222,7 @@ impl Projection {
                 view.begin_generation();
             }
             if view.member.status != member.status {
-                note = why.map(|why| format!("{}: {why}", member.status.word()));
+                note = why.map(|why| format!("{}: {why}", member.status.spoken()));
                 view.settle(member.status);
             }
             view.member = member.clone();

@@ -76,7 +76,7 @@ impl TeamCore {
         } else if matches!(member.status, MemberStatus::Interrupted | MemberStatus::Requested) {
             Vec::new()
         } else {
-            return Err(Refusal::NotLive { name: name.clone(), status: member.status.word(), why: member.reason.clone() });
+            return Err(Refusal::NotLive { name: name.clone(), status: member.status.spoken(), why: member.reason.clone() });
         };
         if !effects.is_empty() && (name.is_lead() || *by == Party::Human) {
             effects.extend(self.work_begins());

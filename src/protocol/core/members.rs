@@ -26,7 +26,7 @@ impl TeamCore {
                     MemberStatus::Shutdown | MemberStatus::Failed | MemberStatus::Interrupted | MemberStatus::Requested
                 );
             if !free || self.is_live(&old.name) {
-                return Err(Refusal::NameTaken { wanted: order.name.clone(), taken: old.name.clone(), status: old.status.word() });
+                return Err(Refusal::NameTaken { wanted: order.name.clone(), taken: old.name.clone(), status: old.status.spoken() });
             }
         }
         self.check_room()?;
@@ -139,7 +139,7 @@ impl TeamCore {
         } else {
             let member = self.find_member(target)?;
             if self.is_live(&member.name) {
-                return Err(Refusal::Invalid(format!("{} is running: it is {}", member.name, member.status.word())));
+                return Err(Refusal::Invalid(format!("{} is running: it is {}", member.name, member.status.spoken())));
             }
             vec![member]
         };
@@ -184,7 +184,7 @@ impl TeamCore {
         self.check_steers(by, "interrupt members")?;
         let member = self.find_member(target)?;
         if !self.is_live(&member.name) {
-            return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.word(), why: member.reason.clone() });
+            return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.spoken(), why: member.reason.clone() });
         }
         let mut effects = self.call(&member.name, AgentInput::Interrupt);
         effects.push(Effect::Reply(Reply::Done));

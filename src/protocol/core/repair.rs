@@ -40,7 +40,7 @@ impl TeamCore {
                 return release(*held.first()?, format!("released: {owner} is not on the team"));
             };
             if has_ended(member.status) && !self.is_live(owner) {
-                return release(*held.first()?, format!("released: {owner} is {}", member.status.word()));
+                return release(*held.first()?, format!("released: {owner} is {}", member.status.spoken()));
             }
             let kept = member.task.filter(|id| held.contains(id)).or_else(|| held.first().copied())?;
             let second = held.iter().find(|id| **id != kept)?;

@@ -178,7 +178,7 @@ impl TeamCore {
 
     fn stop_absent(&self, member: &Member, reason: &str, now: Timestamp) -> Decision {
         if member.status == MemberStatus::Shutdown {
-            return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.word(), why: member.reason.clone() });
+            return Err(Refusal::NotLive { name: member.name.clone(), status: member.status.spoken(), why: member.reason.clone() });
         }
         let mut effects = self.set_status(&member.name, MemberStatus::Shutdown, Some(reason.to_owned()));
         effects.extend(self.release_all_of(&member.name, &format!("{} shut down", member.name), now));

@@ -26,7 +26,7 @@ fn unknown(team: &TeamConfig, name: &str) -> Refusal {
 }
 
 fn not_live(member: &Member) -> Refusal {
-    Refusal::NotLive { name: member.name.clone(), status: member.status.word(), why: member.reason.clone() }
+    Refusal::NotLive { name: member.name.clone(), status: member.status.spoken(), why: member.reason.clone() }
 }
 
 fn find<'t>(team: &'t TeamConfig, name: &str) -> Result<&'t Member, Refusal> {
@@ -96,7 +96,7 @@ impl Files {
         let rule = |team: &TeamConfig| {
             let taken = team.members.iter().find(|member| member.name.same(name.as_str()));
             if let Some(member) = taken.filter(|member| !matches!(member.status, MemberStatus::Shutdown | MemberStatus::Failed)) {
-                return Err(Refusal::NameTaken { wanted: name.to_string(), taken: member.name.clone(), status: member.status.word() });
+                return Err(Refusal::NameTaken { wanted: name.to_string(), taken: member.name.clone(), status: member.status.spoken() });
             }
             self.check_room(team)?;
             let generation = taken.map_or_else(Generation::default, |member| member.generation.next());
@@ -139,7 +139,7 @@ impl Files {
                 let member = find(team, target)?;
                 let at_rest = matches!(member.status, MemberStatus::Shutdown | MemberStatus::Failed | MemberStatus::Interrupted);
                 if !at_rest {
-                    return Err(Refusal::Invalid(format!("{} is {}: there is nothing to resume", member.name, member.status.word())));
+                    return Err(Refusal::Invalid(format!("{} is {}: there is nothing to resume", member.name, member.status.spoken())));
                 }
                 vec![member.name.clone()]
             };

@@ -86,7 +86,9 @@ fn hints(state: &State) -> (Vec<Hint>, Vec<Hint>) {
     let contexts = state.contexts();
     let near = contexts.first().copied().unwrap_or(Context::Global);
     let mut listed: Vec<&Binding> = state.options.keymap.bindings().iter().filter(|b| listed(state, b, &contexts)).collect();
-    let order = |b: &&Binding| (near == Context::Board && b.context != Context::Board, b.rank.unwrap_or(u8::MAX));
+    // In a list Enter is what one is there for.
+    let chooses = |b: &Binding| b.action == Action::Open && (state.needs.is_some() || state.protocols.is_some());
+    let order = |b: &&Binding| (!chooses(b), near == Context::Board && b.context != Context::Board, b.rank.unwrap_or(u8::MAX));
     listed.sort_by_key(order);
     let hint = |b: &&Binding| (b.keys.first().map(ToString::to_string).unwrap_or_default(), word(state, b));
     let is_right = |b: &&&Binding| b.rank.is_some_and(|rank| rank >= RIGHT_RANK);
